@@ -136,9 +136,12 @@ fn linked<'a>(term: &'a Term, facts: &Facts<'_>) -> Option<(F, &'a Term, [&'a Te
     (facts.is_integer(term) && is_linked(function) && is_linked(second)).then_some((second, first, [a, b, c]))
 }
 
+/// A function and its two arguments.
+type Binary<'a> = (F, &'a Term, &'a Term);
+
 /// Two sums, differences or products of integers that a system may compute in one loop with the call of both:
 /// its function, and both parts with their arguments.
-fn joined<'a>(term: &'a Term, facts: &Facts<'_>) -> Option<(F, [(F, &'a Term, &'a Term); 2])> {
+fn joined<'a>(term: &'a Term, facts: &Facts<'_>) -> Option<(F, [Binary<'a>; 2])> {
     let is_simple =
         |(function, _, _): &(F, &Term, &Term)| matches!(function, F::Add | F::Subtract | F::Multiply);
     let (function, one, other) = term.binary()?;
@@ -147,7 +150,7 @@ fn joined<'a>(term: &'a Term, facts: &Facts<'_>) -> Option<(F, [(F, &'a Term, &'
 }
 
 /// Two orders of floats that are joined: the function that joins them, and both comparisons.
-fn orders<'a>(term: &'a Term, facts: &Facts<'_>) -> Option<(F, [(F, &'a Term, &'a Term); 2])> {
+fn orders<'a>(term: &'a Term, facts: &Facts<'_>) -> Option<(F, [Binary<'a>; 2])> {
     let is_order = |(function, a, _): &(F, &Term, &Term)| {
         matches!(function, F::Less | F::LessEqual | F::Greater | F::GreaterEqual) && facts.is_float(a)
     };
