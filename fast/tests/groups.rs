@@ -29,8 +29,9 @@ fn request(random: &mut Random, dtype: DType, shapes: &[&[usize]], expression: E
     Request::new(Rules::Numpy, Operation::Elementwise { expression }, operands).unwrap()
 }
 
-/// Compares the outcomes, which must not be refusals, on every level.
-fn check(request: &Request) {
+/// Compares the outcomes, which must not be refusals, on every level. Returns the way in which the engine
+/// computes.
+fn check(request: &Request) -> &'static str {
     let expected = Reference::new().run(request);
     assert!(matches!(expected, Outcome::Success(_)), "{request:?}");
     for level in Level::available() {
@@ -39,6 +40,7 @@ fn check(request: &Request) {
             panic!("{level}: {complaint}\n{request:#?}");
         }
     }
+    Plan::new(request).unwrap().route_name()
 }
 
 /// Every two, three and four sums, differences and products, of which each takes the one before as its
@@ -47,7 +49,7 @@ fn check(request: &Request) {
 fn groups_of_calls_of_integers() {
     let dtypes = [DType::I64, DType::U32, DType::I16, DType::U8, DType::I8];
     let functions = [Function::Add, Function::Subtract, Function::Multiply];
-    let mut random = Random(31);
+    let (mut random, mut groups) = (Random(31), 0);
     for (number, dtype) in (0..81 * 4).zip(dtypes.into_iter().cycle()) {
         let mut chain = x(0);
         for at in 0..2 + number % 3 {
@@ -61,19 +63,24 @@ fn groups_of_calls_of_integers() {
             };
         }
         for shapes in [[&[131][..]; 3], [&[3, 70], &[70], &[3, 1]], [&[5], &[1], &[5]]] {
-            check(&request(&mut random, dtype, &shapes, chain.clone()));
+            let way = check(&request(&mut random, dtype, &shapes, chain.clone()));
+            groups += usize::from(way == "group");
         }
     }
+    assert!(groups > 200, "{groups} of 972 are groups");
+    groups = 0;
     for number in 0..27 {
         let function = |at: u32| functions[number / 3usize.pow(at) % 3];
         let joined = call(function(0), call(function(1), x(0), x(1)), call(function(2), x(2), x(0)));
         let more = call(Function::Add, joined.clone(), call(Function::Multiply, x(1), x(2)));
         for expression in [joined, more] {
             for dtype in dtypes {
-                check(&request(&mut random, dtype, &[&[131][..]; 3], expression.clone()));
+                let way = check(&request(&mut random, dtype, &[&[131][..]; 3], expression.clone()));
+                groups += usize::from(way == "group");
             }
         }
     }
+    assert!(groups > 25, "{groups} of 270 are groups");
 }
 
 /// Every pair of comparisons, joined either way, of values and of a value of two, with operands that are
@@ -83,7 +90,7 @@ fn conditions_of_two_comparisons() {
     use Function as F;
     let comparisons = [F::Less, F::LessEqual, F::Greater, F::GreaterEqual, F::Equal];
     let mut random = Random(32);
-    let mut number = 0;
+    let (mut number, mut groups) = (0, 0);
     for (first, second) in comparisons.iter().flat_map(|&first| comparisons.map(|second| (first, second))) {
         for joined in [F::LogicalAnd, F::LogicalOr] {
             for made in [None, Some(F::Add), Some(F::Subtract), Some(F::Multiply), Some(F::Divide)] {
@@ -106,11 +113,13 @@ fn conditions_of_two_comparisons() {
                     [&[4, 1], &[4, 1], &[1, 33]],
                 ] {
                     let expression = call(joined, a.clone(), b.clone());
-                    check(&request(&mut random, dtype, &shapes, expression));
+                    let way = check(&request(&mut random, dtype, &shapes, expression));
+                    groups += usize::from(way == "group");
                 }
             }
         }
     }
+    assert!(groups > 250, "{groups} of 1250 are groups");
 }
 
 /// A condition is an argument of other calls: of a choice, of another condition, and of nothing that is a
@@ -147,8 +156,7 @@ fn chains_over_bands_of_rows() {
             let dtype = if (width + rows) % 2 == 0 { DType::F64 } else { DType::F32 };
             let shapes: [&[usize]; 4] = [&[rows, width], &[rows, 1], &[width], &[1]];
             let request = request(&mut random, dtype, &shapes, norm.clone());
-            taken += usize::from(Plan::new(&request).unwrap().route_name() == "chain of rows");
-            check(&request);
+            taken += usize::from(check(&request) == "chain of rows");
         }
     }
     assert!(taken > 150, "{taken} of 195 are chains of rows");

@@ -140,6 +140,13 @@ impl Program {
             && tiling.goes_forwards()
     }
 
+    /// Whether one group of calls computes the result. (What it reads may be gathered first, or one value.)
+    pub(crate) fn is_group(&self) -> bool {
+        let is = |step: &&Step| matches!(step.work, Work::Group { .. });
+        self.steps.last().is_some_and(|step| is(&step) && step.target == Target::Output)
+            && self.steps.iter().filter(is).count() == 1
+    }
+
     /// Whether one chain computes the result, and every tile gathers operands for it that have a constant
     /// stride of 0 or 1 in every row.
     pub(crate) fn gathers_for_chain(&self, tiling: &Tiling) -> bool {
