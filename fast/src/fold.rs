@@ -209,7 +209,11 @@ impl FoldCall {
     #[inline(always)]
     fn compute<T: Float>(&self, table: &Table, inputs: &[Input<'_>], output: &mut Output<'_>) {
         let link = |op: ChainOp, &Argument { operand, scalar, offset, length, step }: &Argument| {
-            let values = &T::input(&inputs[operand as usize])[offset..offset + length];
+            // A link without an argument reads no operand, whatever the dtype of the first one is.
+            let values = match length {
+                0 => &[],
+                length => &T::input(&inputs[operand as usize])[offset..offset + length],
+            };
             Link { op, values, step, scalar }
         };
         let first = link(ChainOp::Add, &self.first);

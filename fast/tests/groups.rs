@@ -161,3 +161,31 @@ fn chains_over_bands_of_rows() {
     }
     assert!(taken > 150, "{taken} of 195 are chains of rows");
 }
+
+/// The first operand has another dtype than the chain, which does not read it: a link without an argument must
+/// not read it either.
+#[test]
+fn chains_beside_an_operand_of_another_dtype() {
+    let mut random = Random(35);
+    let negate = |value| Expression::call(Function::Negate, [value]).unwrap();
+    let chains = [
+        negate(call(Function::Multiply, negate(x(1)), x(1))),
+        call(Function::Add, negate(call(Function::Subtract, x(1), x(2))), x(1)),
+        negate(call(Function::Add, x(1), x(2))),
+    ];
+    for expression in chains {
+        for shape in [&[][..], &[1], &[5], &[100], &[20, 30]] {
+            let values = |random: &mut Random, dtype| {
+                let count = shape.iter().product::<usize>();
+                let values = (0..count).map(|_| value(random, dtype)).collect::<Vec<_>>();
+                Data::from_scalars(dtype, values).unwrap()
+            };
+            let operands =
+                [DType::I32, DType::F64, DType::F64].into_iter().enumerate().map(|(place, dtype)| {
+                    Operand::dense(format!("x{place}"), shape, values(&mut random, dtype)).unwrap()
+                });
+            let operation = Operation::Elementwise { expression: expression.clone() };
+            check(&Request::new(Rules::Numpy, operation, operands.collect()).unwrap());
+        }
+    }
+}
