@@ -162,8 +162,8 @@ fn chains_over_bands_of_rows() {
     assert!(taken > 150, "{taken} of 195 are chains of rows");
 }
 
-/// The first operand has another dtype than the chain, which does not read it: a link without an argument must
-/// not read it either.
+/// The first operand has another dtype than the chain, which does not read it: a link without an argument
+/// must not read it either.
 #[test]
 fn chains_beside_an_operand_of_another_dtype() {
     let mut random = Random(35);
