@@ -24,9 +24,6 @@ use std::ops::Range;
 /// The links of a chain with their arguments.
 pub(crate) type Links<'a, T> = SmallVec<[Link<'a, T>; CHAIN_LINKS]>;
 
-/// The arguments of a group of calls.
-type Group<'a, T> = SmallVec<[&'a [T]; 5]>;
-
 /// A program with everything it needs to run.
 pub(crate) struct Run<'a> {
     pub(crate) table: &'static Table,
@@ -292,21 +289,23 @@ impl Tile<'_, '_> {
     /// A group of calls, whose arguments are those of some links.
     fn group<T: Lane>(&mut self, kernel: CallKernel<T>, links: Range<u32>, target: Target, count: usize) {
         let links = &self.run.program.links[links.start as usize..links.end as usize];
-        let sources = links.iter().filter_map(|&(_, source)| source);
         match kernel {
             CallKernel::Linked(kernel) => self.write::<T>(target, count, |tile, out| {
-                let arguments: Group<'_, T> = sources.map(|source| tile.read(source, count)).collect();
-                kernel.run(Arguments(&arguments), out);
+                kernel.run(Arguments(&tile.arguments(links, count)), out);
             }),
             CallKernel::Condition(kernel) => self.write::<bool>(target, count, |tile, out| {
-                let arguments: Group<'_, T> = sources.map(|source| tile.read(source, count)).collect();
-                kernel.run(Arguments(&arguments), out);
+                kernel.run(Arguments(&tile.arguments(links, count)), out);
             }),
             CallKernel::Unary(_)
             | CallKernel::Binary(_)
             | CallKernel::Comparison(_)
             | CallKernel::Select(_) => unreachable!("a call is not a group of calls"),
         }
+    }
+
+    /// The arguments of some links.
+    fn arguments<T: Lane>(&self, links: &[(ChainOp, Option<Source>)], count: usize) -> SmallVec<[&[T]; 5]> {
+        links.iter().filter_map(|&(_, source)| source).map(|source| self.read(source, count)).collect()
     }
 
     /// A choice by a comparison.

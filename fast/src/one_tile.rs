@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 /// The most elements of a tile into which an operand is gathered without registers.
 pub(crate) const MAX_GATHERED: usize = 64;
 
-/// The elements of a tile into which an operand is gathered soonest.
+/// The elements of a tile for which a short buffer is cleared before an operand is gathered into it.
 const FEW: usize = 16;
 
 /// The most elements of a tile whose operands are read in place, in the first-level cache or the second.
@@ -136,9 +136,10 @@ impl SingleCall {
     #[inline(always)]
     fn compute<T: Lane>(&self, kernel: CallKernel<T>, inputs: &[Input<'_>], output: &mut Output<'_>) {
         let source = |which: usize| T::input(&inputs[self.reads[which].operand]);
-        let is_unary = matches!(kernel, CallKernel::Unary(_));
-        let (a, b) = (source(0), if is_unary { &[] } else { source(1) });
-        match (self.in_place(0, a), if is_unary { Some(b) } else { self.in_place(1, b) }) {
+        // A function of one operand has no second one, and the input at that place may have another dtype.
+        let b = if matches!(kernel, CallKernel::Unary(_)) { &[] } else { source(1) };
+        let a = source(0);
+        match (self.in_place(0, a), self.second_in_place(kernel, b)) {
             (Some(a), Some(b)) => call(kernel, a, b, output),
             // Clearing a longer buffer would take as long as a call of a few elements.
             _ if self.count <= FEW => self.gather::<T, FEW>(kernel, [a, b], output),
@@ -159,16 +160,9 @@ impl SingleCall {
             Some(a) => a,
             None => self.gathered(0, a, &mut first),
         };
-        let b = match kernel {
-            CallKernel::Unary(_) => b,
-            CallKernel::Binary(_)
-            | CallKernel::Comparison(_)
-            | CallKernel::Select(_)
-            | CallKernel::Linked(_)
-            | CallKernel::Condition(_) => match self.in_place(1, b) {
-                Some(b) => b,
-                None => self.gathered(1, b, &mut second),
-            },
+        let b = match self.second_in_place(kernel, b) {
+            Some(b) => b,
+            None => self.gathered(1, b, &mut second),
         };
         call(kernel, a, b, output);
     }
@@ -182,6 +176,12 @@ impl SingleCall {
             AccessKind::Splat => Some(&source[read.offset..=read.offset]),
             AccessKind::Gather => None,
         }
+    }
+
+    /// The same for the second operand, or nothing if the function has only one.
+    #[inline(always)]
+    fn second_in_place<'a, T>(&self, kernel: CallKernel<T>, source: &'a [T]) -> Option<&'a [T]> {
+        if matches!(kernel, CallKernel::Unary(_)) { Some(&[]) } else { self.in_place(1, source) }
     }
 
     /// The elements of an operand under the tile, gathered into `places`.

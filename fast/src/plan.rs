@@ -212,7 +212,7 @@ impl Plan {
     /// | `rows` | one call of two operands over long rows |
     /// | `chain` | calls over one row, each with the result of the one before |
     /// | `chain of rows` | the same over many rows at once |
-    /// | `group` | up to four calls of integers, or two comparisons of floats that are joined, in one loop |
+    /// | `group` | the last calls in one loop: up to four of integers, or two comparisons and what joins them |
     /// | `gradient` | a gradient |
     /// | `tiles` | anything else |
     pub fn route_name(&self) -> &'static str {
@@ -231,7 +231,7 @@ impl Plan {
             }
             Route::General(_) if self.task.is_gradient => "gradient",
             Route::General(tiled) if tiled.program.in_rows => "chain of rows",
-            Route::General(tiled) if tiled.program.is_group() => "group",
+            Route::General(tiled) if tiled.program.ends_with_group() => "group",
             Route::General(_) => "tiles",
         }
     }

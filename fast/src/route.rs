@@ -296,8 +296,10 @@ fn general(
         None => lowered.layout_of_cotangent(problem.cotangent().unwrap_or(&operands[0]), place),
     };
     let tiled = compile(task, &graph, root, (lowered.loops(), underlying), layout, target)?;
-    let may_fold = !tiled.non_temporal && (!task.is_staged || tiled.tiling.tiles == 1);
-    let fold = if may_fold { FoldCall::of_program(&tiled.program, &tiled.tiling, &tiled.used) } else { None };
+    // A result that is staged is computed in blocks of tiles.
+    let is_one_call = !tiled.non_temporal && (!task.is_staged || tiled.tiling.tiles == 1);
+    let fold =
+        if is_one_call { FoldCall::of_program(&tiled.program, &tiled.tiling, &tiled.used) } else { None };
     Ok(fold.map_or(Route::General(tiled), Route::Fold))
 }
 

@@ -197,8 +197,8 @@ pub(super) const SUMS: u8 = ChainKind::Sums as u8;
 pub(super) const ARITHMETIC: u8 = ChainKind::Arithmetic as u8;
 pub(super) const FUNCTIONS: u8 = ChainKind::Functions as u8;
 
-/// The chain over the rows of `out`, in groups of `GROUP` vectors. Links that are not of the kind `KIND`
-/// change nothing, and need their argument nevertheless.
+/// The chain over the rows of `out`, in groups of `GROUP` vectors. If a link is not of the kind `KIND`, the
+/// values are wrong, and it needs an argument nevertheless.
 ///
 /// # Safety
 /// The machine has the instructions of `V`.
@@ -293,7 +293,7 @@ unsafe fn short_rows<V: Vector, const GROUP: usize, const KIND: u8>(
 /// The chain over a band of `count` rows from `row` on. Groups of four rows take most of each row. What is
 /// left of it, less than they take, is computed by groups of eight rows and of sixteen, which take a half
 /// and a quarter as much of each: a group that overlaps more computes more elements again. (With groups of
-/// four rows alone, 100x100 in f64 took 1.2 times as long, `benches/quick`.)
+/// four rows alone, 100x100 took 1.1 times as long, `benches/quick`.)
 ///
 /// # Safety
 /// The machine has the instructions of `V`. `out` has the rows, of `width` elements. `count` is `GROUP` or

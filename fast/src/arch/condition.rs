@@ -4,7 +4,7 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 use super::chain::ChainOp;
-use super::linked::{Arguments, Formula};
+use super::linked::{Arguments, Formula, plain};
 use super::ops::{Add, And, Greater, GreaterEqual, Less, LessEqual, Multiply, Op2, Or, Subtract};
 use super::simd::Simd;
 use super::{Grouped, Kernel};
@@ -72,7 +72,7 @@ where
     }
 }
 
-/// An order between two values.
+/// An order between two values. Its number is its place in the lists of [`Conditions`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
     Less,
@@ -120,41 +120,12 @@ type BySecond<T> = [Grouped<T, bool>; 4];
 impl<T> Conditions<T> {
     /// The kernel of a condition, if there is one.
     pub(crate) fn of(&self, condition: Condition) -> Option<Grouped<T, bool>> {
-        let (or, first) = (usize::from(condition.or), place(condition.first));
-        let second = place(condition.second);
-        match condition.made {
+        let Condition { or, first, made, second } = condition;
+        let (or, first, second) = (usize::from(or), first as usize, second as usize);
+        match made {
             None => self.two[or].get(first)?.get(second).copied(),
-            Some(made) => {
-                let made = match made {
-                    ChainOp::Add => 0,
-                    ChainOp::Subtract => 1,
-                    ChainOp::Multiply => 2,
-                    ChainOp::SubtractFrom
-                    | ChainOp::Divide
-                    | ChainOp::DivideInto
-                    | ChainOp::Maximum
-                    | ChainOp::Minimum
-                    | ChainOp::PlusNext
-                    | ChainOp::MinusNext
-                    | ChainOp::TimesNext
-                    | ChainOp::Negate
-                    | ChainOp::Abs
-                    | ChainOp::Sqrt
-                    | ChainOp::Exp => return None,
-                };
-                Some(self.of_two[or].get(first)?[made][second])
-            }
+            Some(made) => Some(self.of_two[or].get(first)?[plain(made)?][second]),
         }
-    }
-}
-
-/// The place of an order in the lists.
-fn place(order: Order) -> usize {
-    match order {
-        Order::Less => 0,
-        Order::LessEqual => 1,
-        Order::Greater => 2,
-        Order::GreaterEqual => 3,
     }
 }
 

@@ -75,44 +75,56 @@ formula! { Three<F, G, H>, [a, b, c, d] => H::of(G::of(F::of(a, b), c), d) }
 formula! { Four<F, G, H, I>, [a, b, c, d, e] => I::of(H::of(G::of(F::of(a, b), c), d), e) }
 formula! { Joined<F, H, G>, [a, b, c, d] => G::of(F::of(a, b), H::of(c, d)) }
 
-/// A group of calls that has a loop. The numbers are places in the lists of [`LinkedKernels`].
+/// A group of calls that has a loop. The numbers are places in the lists of [`LinkedKernels`], of the calls
+/// that may be one or the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Group {
+pub(crate) enum CallGroup {
     Two(usize, usize),
+    /// Three calls, of which the second is a product.
     SumFirst(usize, usize),
+    /// Three calls, of which the first and the third are products.
     ProductFirst(usize),
+    /// Four calls, of which the second and the fourth are products.
     FourSumFirst(usize, usize),
+    /// Four calls, of which the first and the third are products.
     FourProductFirst(usize, usize),
+    /// A sum or a difference of two products.
     OfProducts(usize),
+    /// A product of two sums or differences.
     OfSums(usize, usize),
 }
 
-impl Group {
+impl CallGroup {
     /// The group of the operations of a chain, if there is one.
-    pub(crate) fn of(ops: &[ChainOp]) -> Option<Group> {
+    pub(crate) fn of(ops: &[ChainOp]) -> Option<CallGroup> {
         use ChainOp::{MinusNext, Multiply, PlusNext, TimesNext};
         match *ops {
-            [f, g] => Some(Group::Two(first(f)?, any(g)?)),
-            [Multiply, TimesNext, g] => Some(Group::OfProducts(sum(g).filter(|&at| at < 2)?)),
-            [f, h @ (PlusNext | MinusNext), Multiply] => {
-                Some(Group::OfSums(sum(f).filter(|&at| at < 2)?, usize::from(h == MinusNext)))
-            }
-            [Multiply, g, Multiply] => Some(Group::ProductFirst(sum(g)?)),
-            [f, Multiply, h] => Some(Group::SumFirst(first(f).filter(|&at| at < 2)?, sum(h)?)),
-            [Multiply, g, Multiply, i] => Some(Group::FourProductFirst(sum(g)?, sum(i)?)),
-            [f, Multiply, h, Multiply] => Some(Group::FourSumFirst(first(f).filter(|&at| at < 2)?, sum(h)?)),
+            [f, g] => Some(CallGroup::Two(plain(f)?, any(g)?)),
+            [Multiply, TimesNext, g] => Some(CallGroup::OfProducts(plain_sum(g)?)),
+            [f, PlusNext, Multiply] => Some(CallGroup::OfSums(plain_sum(f)?, 0)),
+            [f, MinusNext, Multiply] => Some(CallGroup::OfSums(plain_sum(f)?, 1)),
+            [Multiply, g, Multiply] => Some(CallGroup::ProductFirst(sum(g)?)),
+            [f, Multiply, h] => Some(CallGroup::SumFirst(plain_sum(f)?, sum(h)?)),
+            [Multiply, g, Multiply, i] => Some(CallGroup::FourProductFirst(sum(g)?, sum(i)?)),
+            [f, Multiply, h, Multiply] => Some(CallGroup::FourSumFirst(plain_sum(f)?, sum(h)?)),
             _ => None,
         }
     }
 }
 
-/// The place of a sum or a difference.
+/// The place of a sum, or of a difference either way round.
 fn sum(op: ChainOp) -> Option<usize> {
     any(op).filter(|&at| at < 3)
 }
 
-/// The place of an operation that comes first, whose arguments are never exchanged.
-fn first(op: ChainOp) -> Option<usize> {
+/// The place of a sum or a difference whose arguments are not exchanged.
+fn plain_sum(op: ChainOp) -> Option<usize> {
+    any(op).filter(|&at| at < 2)
+}
+
+/// The place of a sum, a difference or a product whose arguments are not exchanged, as they are not in the
+/// first call.
+pub(super) fn plain(op: ChainOp) -> Option<usize> {
     match any(op)? {
         at @ (0 | 1) => Some(at),
         3 => Some(2),
@@ -153,15 +165,15 @@ pub(super) struct LinkedKernels<T: 'static> {
 }
 
 impl<T> LinkedKernels<T> {
-    pub(super) fn of(&self, group: Group) -> Grouped<T, T> {
+    pub(super) fn of(&self, group: CallGroup) -> Grouped<T, T> {
         match group {
-            Group::Two(f, g) => self.two[f][g],
-            Group::SumFirst(f, h) => self.sum_first[f][h],
-            Group::ProductFirst(g) => self.product_first[g],
-            Group::FourSumFirst(f, h) => self.four_sum_first[f][h],
-            Group::FourProductFirst(g, i) => self.four_product_first[g][i],
-            Group::OfProducts(g) => self.of_products[g],
-            Group::OfSums(f, h) => self.of_sums[f][h],
+            CallGroup::Two(f, g) => self.two[f][g],
+            CallGroup::SumFirst(f, h) => self.sum_first[f][h],
+            CallGroup::ProductFirst(g) => self.product_first[g],
+            CallGroup::FourSumFirst(f, h) => self.four_sum_first[f][h],
+            CallGroup::FourProductFirst(g, i) => self.four_product_first[g][i],
+            CallGroup::OfProducts(g) => self.of_products[g],
+            CallGroup::OfSums(f, h) => self.of_sums[f][h],
         }
     }
 }

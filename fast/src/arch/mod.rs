@@ -65,7 +65,7 @@ pub(crate) use choice::Comparison;
 pub(crate) use condition::{Condition, Order};
 pub(crate) use expand::{MAX_REPEAT, Pairing, Repeat};
 pub(crate) use grid::{GridOperand, LINE as GRID_LINE};
-pub(crate) use linked::{Arguments, Group};
+pub(crate) use linked::{Arguments, CallGroup};
 pub(crate) use rows::Rows;
 pub(crate) use stream::{NonTemporal, fenced};
 pub(crate) use table::{CallKernel, FloatKernels, Kernels, Scalars, Table, table};

@@ -5,7 +5,7 @@ use super::chain::{ARITHMETIC, ChainKind, FUNCTIONS, Link, SUMS};
 use super::condition::{Condition, Conditions, conditions};
 use super::element::{Element, Integer};
 use super::halves::{Bf16, F16, Format, In, VectorOp};
-use super::linked::{Group, LinkedKernels, linked};
+use super::linked::{CallGroup, LinkedKernels, linked};
 use super::ops::*;
 use super::simd::{self, LevelVector, Simd};
 use super::stream::NonTemporal;
@@ -209,7 +209,7 @@ impl<T> Kernels<T> {
 
 impl<T> Kernels<T> {
     /// The kernel of a group of calls, if the type has groups.
-    pub(crate) fn linked(&self, group: Group) -> Option<CallKernel<T>> {
+    pub(crate) fn linked(&self, group: CallGroup) -> Option<CallKernel<T>> {
         Some(CallKernel::Linked(self.linked.as_ref()?.of(group)))
     }
 }
@@ -269,8 +269,8 @@ const fn binary<S: Simd, O: Op2<T, R>, T: Copy, R>() -> Binaries<T, R> {
     }
 }
 
-/// An entry point that only moves values, compiled for `T::Bits`, as a kernel over `T`. One function for
-/// every type of a size makes the crate a fifth faster to compile.
+/// An entry point that only moves values, compiled for `T::Bits`, as a kernel over `T`: one function for
+/// every type of a size.
 macro_rules! moving {
     ($kernel:ident: $($entry_point:tt)*) => {{
         let kernel: $kernel<T::Bits> = Kernel($($entry_point)*::<T::Bits>);

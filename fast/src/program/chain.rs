@@ -7,7 +7,7 @@
 
 use super::condition::{Conditional, condition};
 use super::graph::{Graph, ValueKind};
-use crate::arch::{ChainOp, Comparison, Group};
+use crate::arch::{CallGroup, ChainOp, Comparison};
 use crate::inline_capacity::{VALUES, filled};
 use crate::tiling::{AccessKind, Tiling};
 use broadcheck_spec::{DType, Function};
@@ -172,7 +172,8 @@ pub(crate) fn chain_op(function: Function) -> Option<ChainOp> {
     }
 }
 
-/// The most links of a chain of a dtype. Of integers, there are loops for some groups of calls ([`Group`]).
+/// The most links of a chain of a dtype. Of integers, there are loops for some groups of calls
+/// ([`CallGroup`]).
 fn most_links(dtype: DType) -> usize {
     match dtype {
         DType::F64 | DType::F32 => usize::MAX,
@@ -216,7 +217,7 @@ fn group(graph: &Graph, facts: &[Facts], readers: &[u32], end: u32) -> Option<Ch
     sizes.into_iter().find_map(|(count, of_two)| {
         let found = chain(graph, facts, readers, end, Links { fewest: count, most: count, of_two })?;
         let vectors = found.arguments.iter().all(|&argument| !facts[argument as usize].scalar);
-        (vectors && Group::of(&found.ops).is_some()).then_some(found)
+        (vectors && CallGroup::of(&found.ops).is_some()).then_some(found)
     })
 }
 

@@ -24,7 +24,7 @@ pub(super) fn condition(graph: &Graph, facts: &[Facts], readers: &[u32], end: u3
         ValueKind::Operand(_) | ValueKind::Constant(_) => None,
     };
     let (function, [first, second, _]) = call(end)?;
-    let or = joins(function)?;
+    let Part::Joins(or) = part(function) else { return None };
     let inside = |at: u32| {
         let (fact, whole) = (facts[at as usize], facts[end as usize]);
         readers[at as usize] == 1 && !fact.scalar && fact.stationary == whole.stationary
@@ -34,7 +34,8 @@ pub(super) fn condition(graph: &Graph, facts: &[Facts], readers: &[u32], end: u3
     }
     let compared = |at: u32| {
         let (function, [x, y, _]) = call(at)?;
-        Some((order(function)?, x, y))
+        let Part::Order(order) = part(function) else { return None };
+        Some((order, x, y))
     };
     let (one, other) = (compared(first)?, compared(second)?);
     let dtype = graph.dtype(one.1);
@@ -73,44 +74,24 @@ fn upwards(order: Order, x: u32, y: u32) -> (Order, u32, u32) {
     }
 }
 
-/// For a function that joins two conditions: whether one of them is enough.
-fn joins(function: Function) -> Option<bool> {
-    use Function as F;
-    match function {
-        F::LogicalAnd => Some(false),
-        F::LogicalOr => Some(true),
-        F::Add
-        | F::Subtract
-        | F::Multiply
-        | F::Divide
-        | F::Power
-        | F::Maximum
-        | F::Minimum
-        | F::Negate
-        | F::Abs
-        | F::Sqrt
-        | F::Exp
-        | F::Log
-        | F::Tanh
-        | F::Equal
-        | F::NotEqual
-        | F::Less
-        | F::LessEqual
-        | F::Greater
-        | F::GreaterEqual
-        | F::LogicalNot
-        | F::Select => None,
-    }
+/// What a function is in a condition.
+#[derive(Clone, Copy)]
+enum Part {
+    /// It joins two conditions; whether one of them is enough.
+    Joins(bool),
+    Order(Order),
+    Other,
 }
 
-/// The order that a function compares by, if it does.
-fn order(function: Function) -> Option<Order> {
+fn part(function: Function) -> Part {
     use Function as F;
     match function {
-        F::Less => Some(Order::Less),
-        F::LessEqual => Some(Order::LessEqual),
-        F::Greater => Some(Order::Greater),
-        F::GreaterEqual => Some(Order::GreaterEqual),
+        F::LogicalAnd => Part::Joins(false),
+        F::LogicalOr => Part::Joins(true),
+        F::Less => Part::Order(Order::Less),
+        F::LessEqual => Part::Order(Order::LessEqual),
+        F::Greater => Part::Order(Order::Greater),
+        F::GreaterEqual => Part::Order(Order::GreaterEqual),
         F::Add
         | F::Subtract
         | F::Multiply
@@ -126,9 +107,7 @@ fn order(function: Function) -> Option<Order> {
         | F::Tanh
         | F::Equal
         | F::NotEqual
-        | F::LogicalAnd
-        | F::LogicalOr
         | F::LogicalNot
-        | F::Select => None,
+        | F::Select => Part::Other,
     }
 }

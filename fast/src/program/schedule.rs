@@ -7,161 +7,16 @@
 use super::chain::{Chain, Chains, Choice, NOBODY, find};
 use super::condition::Conditional;
 use super::graph::{Graph, ValueKind, is_comparison};
-use crate::arch::{CallKernel, ChainOp, Comparison, Group, InPlace, Pairing, Repeat, Table};
+use super::steps::{Half, Program, Source, Step, Target, Work};
+use crate::arch::{CallGroup, ChainOp, Table};
 use crate::dispatch::{by_bank, by_float_bank};
 use crate::error::NoKernel;
-use crate::grid::RowLayout;
-use crate::inline_capacity::{LINKS, STEPS, VALUES, filled};
+use crate::inline_capacity::{VALUES, filled};
 use crate::math::MathFunction;
-use crate::scratch::{BANKS, Bank, BankCall, Float, FloatBank, Lane};
+use crate::scratch::{Bank, BankCall, Float, FloatBank, Lane};
 use crate::tiling::{AccessKind, PANEL, Tiling};
 use broadcheck_spec::{DType, Function};
 use smallvec::SmallVec;
-
-/// A dtype that is computed in f32.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Half {
-    F16,
-    Bf16,
-}
-
-/// Where an argument is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Source {
-    Vector(u32),
-    /// One register for each row of a panel, starting with this one.
-    Panel(u32),
-    Scalar(u32),
-    /// An operand in its own memory.
-    Operand {
-        access: u32,
-        scalar: bool,
-    },
-}
-
-impl Source {
-    pub(crate) fn is_scalar(self) -> bool {
-        matches!(self, Source::Scalar(_) | Source::Operand { scalar: true, .. })
-    }
-}
-
-/// Where a value is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Target {
-    Vector(u32),
-    Scalar(u32),
-    /// The memory of the result.
-    Output,
-}
-
-/// What a step does.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Work {
-    /// Reads an operand into a register: gathered, or converted from f16 or bf16.
-    Load { access: u32, dtype: DType },
-    /// Reads the rows of a panel of a transposed operand into as many registers, starting with `first`.
-    /// Columns are `step` elements apart.
-    Across { access: u32, dtype: DType, first: u32, step: usize },
-    /// A number.
-    Constant { bits: u64, bank: FloatBank },
-    /// A function of arguments.
-    Call { kernel: BankCall, arguments: [Source; 3] },
-    /// A group of calls, whose arguments are vectors and are those of a range of the program's links.
-    Group { kernel: BankCall, start: u32, end: u32 },
-    /// The same in f32, rounded to a half.
-    RoundedCall { kernel: CallKernel<f32>, arguments: [Source; 3], round: InPlace<f32> },
-    /// A function of `math` in f64.
-    MathF64 { function: MathFunction, arguments: [Source; 2] },
-    /// A function of `math` in f32, possibly rounded to a half.
-    MathF32 { function: MathFunction, arguments: [Source; 2], round: Option<InPlace<f32>> },
-    /// `if x op limit { chosen } else { other }`, of arguments in this order.
-    Choose { comparison: Comparison, bank: FloatBank, arguments: [Source; 4] },
-    /// A fold from a first argument through a range of the program's links.
-    Chain { bank: FloatBank, first: Source, start: u32, end: u32 },
-    /// The values of such a fold, added to one element of the gradient.
-    ChainSum { bank: FloatBank, first: Source, start: u32, end: u32, access: u32 },
-    /// A binary function of an operand with the layout of the result and one that is repeated, into the
-    /// result.
-    Pair { pairing: Pairing, bank: FloatBank, whole: u32, part: u32, repeat: Repeat },
-    /// A binary function over blocks of `rows` rows of `width` elements, into the result. If `rows` is 0, a
-    /// tile is one block of as many rows as it has. `whole` is the operand whose rows are contiguous.
-    Grid {
-        pairing: Pairing,
-        bank: FloatBank,
-        whole: u32,
-        part: u32,
-        layouts: [RowLayout; 2],
-        rows: u32,
-        width: u32,
-    },
-    /// A scalar as a vector.
-    Spread { source: Source, bank: FloatBank },
-    /// A register, or an operand of the same type, into the result.
-    Store { source: Source, dtype: DType },
-    /// An operand into the result, bit by bit, by its pattern.
-    Copy { access: u32, dtype: DType },
-    /// A value added to the gradient.
-    Sum { source: Source, bank: FloatBank, access: u32 },
-}
-
-/// A step, and how often it runs.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Step {
-    pub(crate) work: Work,
-    pub(crate) target: Target,
-    /// The loops over tiles that change its value, as bits: it runs when one of them moves.
-    pub(crate) varies: u64,
-    /// Whether its value is kept from tile to tile, and so computed for a full tile.
-    pub(crate) stationary: bool,
-}
-
-/// A linear program.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Program {
-    pub(crate) steps: SmallVec<[Step; STEPS]>,
-    /// The links of its chains, and the arguments of its groups of calls.
-    pub(crate) links: SmallVec<[(ChainOp, Option<Source>); LINKS]>,
-    /// The numbers of vector and scalar registers that each bank needs.
-    pub(crate) needs: [(u32, u32); BANKS],
-    /// The largest number of bytes in live registers at once, per element of a tile.
-    pub(crate) live: usize,
-    /// Whether tiles of the innermost loop differ only in one chain, which can then compute all of them at
-    /// once.
-    pub(crate) in_rows: bool,
-}
-
-impl Program {
-    fn takes_rows(&self, tiling: &Tiling) -> bool {
-        let Some((last, before)) = self.steps.split_last() else { return false };
-        tiling.panel == 0
-            && last.target == Target::Output
-            && matches!(last.work, Work::Chain { .. })
-            && before.iter().all(|step| tiling.is_stationary(step.varies))
-            && tiling.goes_forwards()
-    }
-
-    /// Whether one group of calls computes the result. (What it reads may be gathered first, or one value.)
-    pub(crate) fn is_group(&self) -> bool {
-        let is = |step: &&Step| matches!(step.work, Work::Group { .. });
-        self.steps.last().is_some_and(|step| is(&step) && step.target == Target::Output)
-            && self.steps.iter().filter(is).count() == 1
-    }
-
-    /// Whether one chain computes the result, and every tile gathers operands for it that have a constant
-    /// stride of 0 or 1 in every row.
-    pub(crate) fn gathers_for_chain(&self, tiling: &Tiling) -> bool {
-        let Some((Step { work: Work::Chain { .. }, target: Target::Output, .. }, before)) =
-            self.steps.split_last()
-        else {
-            return false;
-        };
-        let even =
-            |access: u32| tiling.pattern(access as usize).last().is_none_or(|&(_, stride)| stride & !1 == 0);
-        let mut varying = before.iter().filter(|step| !tiling.is_stationary(step.varies)).peekable();
-        varying.peek().is_some()
-            && varying.all(|step| matches!(step.work, Work::Load { access, .. } if even(access)))
-    }
-}
 
 /// The source of the root once it is in the result: nothing reads it again.
 const WRITTEN: Source = Source::Vector(u32::MAX);
@@ -621,7 +476,7 @@ impl Scheduler<'_> {
         root: bool,
     ) -> Result<Placed, NoKernel> {
         let no_kernel = NoKernel { operation: "chain", dtype };
-        let (bank, group) = (bank_of(dtype), Group::of(&chain.ops).ok_or(no_kernel)?);
+        let (bank, group) = (bank_of(dtype), CallGroup::of(&chain.ops).ok_or(no_kernel)?);
         let kernel = by_bank!(bank, T => T::kernels(self.table).linked(group).map(T::in_bank));
         self.group(kernel.ok_or(no_kernel)?, (placed, &chain.arguments), bank, root).ok_or(no_kernel)
     }

@@ -3,7 +3,7 @@
 //! other.
 
 use super::{OF_TWO, tables};
-use crate::arch::{Arguments, CallKernel, ChainOp, Group, Kernels, Table};
+use crate::arch::{Arguments, CallGroup, CallKernel, ChainOp, Kernels, Table};
 use broadcheck_spec::Function;
 
 /// Longer than four blocks of elements of one byte, and one that is left over.
@@ -95,7 +95,7 @@ fn check_linked<T: Copy + PartialEq + std::fmt::Debug>(
     // The digits of a number choose the operations.
     for (length, number) in (2..=4).flat_map(|length| (0..8usize.pow(length)).map(move |at| (length, at))) {
         let ops: Vec<ChainOp> = (0..length).map(|at| ops[number >> (3 * at) & 7]).collect();
-        let Some(group) = Group::of(&ops) else { continue };
+        let Some(group) = CallGroup::of(&ops) else { continue };
         let Some(CallKernel::Linked(kernel)) = kernels.linked(group) else { panic!("{ops:?}: no kernel") };
         found += 1;
         for count in [0, 1, 31, 64, 100, LONGEST] {
