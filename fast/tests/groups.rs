@@ -83,6 +83,33 @@ fn groups_of_calls_of_integers() {
     assert!(groups > 25, "{groups} of 270 are groups");
 }
 
+/// Of some expressions, the engine computes the last calls in one loop.
+#[test]
+fn common_expressions_end_with_a_group() {
+    use Function as F;
+    let product = |a, b| call(F::Multiply, x(a), x(b));
+    let integers = [
+        call(F::Add, call(F::Subtract, x(0), x(1)), x(2)),
+        // The second argument of the difference is a call of its own.
+        call(F::Add, call(F::Subtract, x(0), product(1, 2)), x(0)),
+        call(F::Subtract, product(0, 1), product(2, 0)),
+        call(F::Multiply, call(F::Add, x(0), x(1)), call(F::Subtract, x(0), x(2))),
+        call(F::Multiply, call(F::Subtract, x(1), product(0, 2)), x(1)),
+        call(F::Add, call(F::Multiply, call(F::Add, product(0, 1), x(2)), x(1)), x(0)),
+    ];
+    let floats = [
+        call(F::LogicalAnd, call(F::LessEqual, x(1), x(0)), call(F::Less, x(0), x(2))),
+        call(F::LogicalOr, call(F::Less, x(0), x(1)), call(F::Greater, x(2), product(0, 1))),
+    ];
+    let mut random = Random(36);
+    for (dtype, expressions) in [(DType::I32, &integers[..]), (DType::F32, &floats)] {
+        for expression in expressions {
+            let request = request(&mut random, dtype, &[&[100][..]; 3], expression.clone());
+            assert_eq!(check(&request), "group", "{request:?}");
+        }
+    }
+}
+
 /// Every pair of comparisons, joined either way, of values and of a value of two, with operands that are
 /// vectors, rows, columns and single values.
 #[test]
@@ -162,16 +189,17 @@ fn chains_over_bands_of_rows() {
     assert!(taken > 150, "{taken} of 195 are chains of rows");
 }
 
-/// The first operand has another dtype than the chain, which does not read it: a link without an argument
+/// The first operand has another dtype than the others, and is not read: what has no argument in its place
 /// must not read it either.
 #[test]
-fn chains_beside_an_operand_of_another_dtype() {
+fn calls_and_chains_beside_an_operand_of_another_dtype() {
     let mut random = Random(35);
     let negate = |value| Expression::call(Function::Negate, [value]).unwrap();
     let chains = [
         negate(call(Function::Multiply, negate(x(1)), x(1))),
         call(Function::Add, negate(call(Function::Subtract, x(1), x(2))), x(1)),
         negate(call(Function::Add, x(1), x(2))),
+        negate(x(2)),
     ];
     for expression in chains {
         for shape in [&[][..], &[1], &[5], &[100], &[20, 30]] {

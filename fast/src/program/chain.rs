@@ -317,9 +317,11 @@ fn chain(
     let mut ops: SmallVec<[ChainOp; VALUES]> = SmallVec::new();
     // From the end to the start.
     loop {
-        let next = match (inside(a), b) {
+        // Arguments are only exchanged for a link that follows.
+        let inside_next = |value: u32| if ops.len() + 1 < most { inside(value) } else { None };
+        let next = match (inside_next(a), b) {
             (Some(next), _) => Some(next),
-            (None, Some(second)) => match inside(second) {
+            (None, Some(second)) => match inside_next(second) {
                 Some(next) => {
                     (op, a, b) = (swapped(op), second, Some(a));
                     Some(next)
