@@ -4,7 +4,7 @@ use super::support::{DTYPES, data, dense, highest, is_defined, mixed, numpy};
 use broadcheck_spec::{DType, Data, Request};
 
 /// Expressions of vectors, and of vectors whose last operands are scalars.
-const TERMS: [(&str, usize); 78] = [
+const TERMS: [(&str, usize); 79] = [
     ("subtract a a", 0),
     ("multiply a b", 1),
     ("multiply b a", 1),
@@ -83,6 +83,7 @@ const TERMS: [(&str, usize); 78] = [
     ("multiply add a b subtract a c", 0),
     ("subtract multiply add a b c d", 0),
     ("logical_and less_equal a b less b c", 0),
+    ("logical_or less a b less c multiply a b", 0),
 ];
 
 /// Expressions without a pattern of their own.

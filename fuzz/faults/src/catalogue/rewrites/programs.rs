@@ -352,6 +352,16 @@ pub(in super::super) static FAULTS: &[Fault] = &[
         }),
     ),
     invented(
+        "rewrites/joined-order-not-mirrored",
+        R,
+        "Two comparisons are one loop that computes a value on the right, and compares it as if on the left.",
+        rule!(|t, facts| {
+            let (function, [(first, a, b), (second, c, value)]) = orders(t, facts)?;
+            let is_made = matches!(value.binary()?.0, F::Add | F::Subtract | F::Multiply);
+            is_made.then(|| call(function, [&call(first, [a, b]), &call(second, [value, c])]))
+        }),
+    ),
+    invented(
         "gradient/shared-part-counts-once",
         Class::Gradient,
         "A part that is used several times passes a gradient on only for its first use.",
