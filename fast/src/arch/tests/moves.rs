@@ -62,6 +62,7 @@ fn expansion_repeats_each_element() {
     for table in tables() {
         check(table, table.f64.expand, &(1..51).map(f64::from).collect::<Vec<_>>(), 0.0);
         check(table, table.i32.expand, &(1..51).collect::<Vec<_>>(), 0);
+        check(table, table.i16.expand, &(1..101).collect::<Vec<_>>(), 0);
         check(table, table.u8.expand, &(1..51).collect::<Vec<_>>(), 0);
     }
 }
