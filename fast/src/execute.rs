@@ -460,7 +460,9 @@ impl Tile<'_, '_> {
         self.write::<T>(target, count, |tile, out| {
             let first = tile.read(a, count);
             let (scalars, second) = match function {
-                MathFunction::Power => (Scalars::of(a.is_scalar(), b.is_scalar()), tile.read(b, count)),
+                MathFunction::Power | MathFunction::PowerByBase => {
+                    (Scalars::of(a.is_scalar(), b.is_scalar()), tile.read(b, count))
+                }
                 MathFunction::Exp | MathFunction::Log | MathFunction::Tanh => (Scalars::Neither, &[][..]),
             };
             T::compute(function, level, scalars, (first, second), out);

@@ -14,7 +14,8 @@ use crate::one_tile::{MAX_IN_PLACE, SingleCall, as_call};
 use crate::pair::{is_fastest, pair};
 use crate::problem::{Computed, Form, Problem};
 use crate::program::{
-    Goal, Graph, Half, Program, Root, Step, Target, ValueKind, bank_of, bytes, gradient, half, schedule,
+    Goal, Graph, Half, Program, Root, Slope, Step, Target, ValueKind, bank_of, bytes, gradient, half,
+    schedule,
 };
 use crate::rows::RowsCall;
 use crate::scratch::{FloatBank, REGISTER_BYTES};
@@ -413,6 +414,15 @@ struct Attempt {
     in_rows: bool,
 }
 
+/// Whether a value is computed by a function of `math`.
+fn is_expensive(kind: ValueKind) -> bool {
+    match kind {
+        ValueKind::Call { function, .. } => MathFunction::of(function).is_some(),
+        ValueKind::Slope { slope, .. } => slope == Slope::PowerByBase,
+        ValueKind::Operand(_) | ValueKind::Constant(_) => false,
+    }
+}
+
 /// For each call of an expensive function, the loops that change its value.
 fn expensive_values(graph: &Graph, tiling: &Tiling, access_of: impl Fn(u32) -> u32) -> SmallVec<[u64; 4]> {
     let mut expensive = SmallVec::new();
@@ -423,10 +433,10 @@ fn expensive_values(graph: &Graph, tiling: &Tiling, access_of: impl Fn(u32) -> u
                 tiling.accesses.get(access_of(place) as usize).map_or(0, |access| access.varies)
             }
             ValueKind::Constant(_) => 0,
-            ValueKind::Call { function, arguments } => {
-                let arguments = arguments[..function.arity()].iter();
+            ValueKind::Call { .. } | ValueKind::Slope { .. } => {
+                let arguments = value.kind.arguments().iter();
                 let loops = arguments.fold(0, |bits, &argument| bits | varies[argument as usize]);
-                if MathFunction::of(function).is_some() {
+                if is_expensive(value.kind) {
                     expensive.push(loops);
                 }
                 loops

@@ -1,5 +1,5 @@
 //! Compares the engine with the interpreter, on every SIMD level, where it computes several calls together:
-//! groups of calls of integers, conditions of two comparisons, and chains over bands of rows.
+//! groups of calls of integers, conditions of two comparisons, chains over bands of rows, and derivatives.
 
 mod support;
 
@@ -214,6 +214,58 @@ fn calls_and_chains_beside_an_operand_of_another_dtype() {
                 });
             let operation = Operation::Elementwise { expression: expression.clone() };
             check(&Request::new(Rules::Numpy, operation, operands.collect()).unwrap());
+        }
+    }
+}
+
+/// The derivatives of a maximum, a minimum, a power and a choice by an operand, and those above which there
+/// is another function, or another choice, so that they are computed call by call.
+#[test]
+fn derivatives_that_are_one_loop() {
+    use Function as F;
+    let mut random = Random(36);
+    let zero = || call(F::Subtract, x(1), x(1));
+    let less = || call(F::Less, x(0), x(1));
+    let select = |a, b| Expression::call(F::Select, [less(), a, b]).unwrap();
+    let two = |function| call(function, x(0), x(1));
+    let expressions = [
+        two(F::Maximum),
+        two(F::Minimum),
+        two(F::Power),
+        select(x(0), x(1)),
+        call(F::Maximum, x(0), zero()),
+        call(F::Maximum, call(F::Multiply, x(0), x(1)), x(0)),
+        call(F::Multiply, two(F::Minimum), x(1)),
+        call(F::Minimum, two(F::Maximum), x(1)),
+        select(two(F::Maximum), two(F::Power)),
+        select(x(1), select(x(0), x(1))),
+        call(F::Power, two(F::Add), x(1)),
+    ];
+    let shapes: [[&[usize]; 2]; 6] = [
+        [&[7, 70], &[70]],
+        [&[7, 70], &[7, 1]],
+        [&[7, 70], &[1]],
+        [&[130], &[130]],
+        [&[3], &[1]],
+        [&[], &[]],
+    ];
+    for (number, expression) in (0..).zip(expressions) {
+        for shapes in shapes.iter().flat_map(|&[a, b]| [[a, b], [b, a]]) {
+            for dtype in [DType::F64, DType::F32, DType::F16] {
+                let wrt = (number + random.below(2)) % 2;
+                let forward = request(&mut random, dtype, &shapes, expression.clone());
+                let (rules, _, operands) = forward.into_parts();
+                let whole = shapes.into_iter().max_by_key(|shape| shape.iter().product::<usize>()).unwrap();
+                let plain = Operation::Gradient { expression: expression.clone(), wrt };
+                check(&Request::new(rules.clone(), plain, operands.clone()).unwrap());
+                let values = (0..whole.iter().product::<usize>()).map(|_| value(&mut random, dtype));
+                let values = values.collect::<Vec<_>>();
+                let cotangent =
+                    Operand::dense("w", whole, Data::from_scalars(dtype, values).unwrap()).unwrap();
+                let (expression, cotangent) = (expression.clone(), Box::new(cotangent));
+                let weighted = Operation::Vjp { expression, wrt, target_shape: None, cotangent };
+                check(&Request::new(rules, weighted, operands).unwrap());
+            }
         }
     }
 }

@@ -19,11 +19,14 @@ pub(crate) enum Comparison {
     Greater,
     GreaterEqual,
     Equal,
+    /// The derivative of a maximum: the argument after `chosen` is one half, by which that is multiplied
+    /// if x and the limit are equal. It is 0 if x is smaller, and a NaN if x or the limit is.
+    Wins,
 }
 
 /// The choice by a comparison.
 trait Choice {
-    /// `if x op limit { chosen } else { other }`.
+    /// `if x op limit { chosen } else { other }`, or what the comparison says.
     fn of<V: Vector>(x: V, limit: V, chosen: V, other: V) -> V;
 }
 
@@ -38,6 +41,18 @@ macro_rules! choices {
     )* };
 }
 choices! { Greater choose GreaterEqual choose_at_least Equal choose_equal }
+
+/// [`Comparison::Wins`].
+struct Wins;
+
+impl Choice for Wins {
+    #[inline(always)]
+    fn of<V: Vector>(x: V, limit: V, chosen: V, half: V) -> V {
+        // A sum with a NaN is one.
+        let loses = limit.choose(x, x.like(V::Element::default()), x.add(limit));
+        x.choose(limit, chosen, x.choose_equal(limit, chosen.multiply(half), loses))
+    }
+}
 
 /// An argument: a vector, or one value.
 #[derive(Clone, Copy)]
@@ -175,6 +190,7 @@ pub(super) unsafe fn choose<V: Vector>(
             Comparison::Greater => all_of::<V, Greater>(&all, count, out),
             Comparison::GreaterEqual => all_of::<V, GreaterEqual>(&all, count, out),
             Comparison::Equal => all_of::<V, Equal>(&all, count, out),
+            Comparison::Wins => all_of::<V, Wins>(&all, count, out),
         }
     }
 }

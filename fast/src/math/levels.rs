@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "functions compiled for a level are called here, after checking the machine")]
 
 use super::real::Real;
-use super::vector::Vector;
+use super::vector::{Vector, each};
 use super::{log, power, tanh};
 use crate::Level;
 
@@ -42,6 +42,14 @@ impl<T: Copy> Values<'_, T> {
         match self {
             Values::Each(values) => values[at],
             Values::One(value) => *value,
+        }
+    }
+
+    /// A value for each of `count` elements, or one for all of them if there is only one.
+    fn of(values: &[T], count: usize) -> Values<'_, T> {
+        match values {
+            [value] if count != 1 => Values::One(*value),
+            values => Values::Each(values),
         }
     }
 
@@ -119,12 +127,59 @@ unsafe fn unary<V: Vector<Element: Real>, F: Function, const U: usize>(
     }
 }
 
-/// x^y. The last group overlaps the one before.
+/// What is computed of x and y.
+trait Raised {
+    /// What x is raised to.
+    fn exponent<V: Vector<Element: Real>, const U: usize>(y: [V; U]) -> [V; U];
+    /// The value, given |x| to the power of the exponent, where no element needs special care.
+    fn value<V: Vector<Element: Real>, const U: usize>(sizes: [V; U], y: [V; U]) -> [V; U];
+    /// The same for any element.
+    fn special<T: Real>(x: T, y: T, size: T) -> T;
+}
+
+/// x^y.
+struct Power;
+
+impl Raised for Power {
+    #[inline(always)]
+    fn exponent<V: Vector<Element: Real>, const U: usize>(y: [V; U]) -> [V; U] {
+        y
+    }
+    #[inline(always)]
+    fn value<V: Vector<Element: Real>, const U: usize>(sizes: [V; U], _: [V; U]) -> [V; U] {
+        sizes
+    }
+    #[inline(always)]
+    fn special<T: Real>(x: T, y: T, size: T) -> T {
+        T::power_of_size(x, y, size)
+    }
+}
+
+/// The derivative of x^y by x: 0 if y = 0, otherwise y x^(y-1).
+struct PowerByBase;
+
+impl Raised for PowerByBase {
+    #[inline(always)]
+    fn exponent<V: Vector<Element: Real>, const U: usize>(y: [V; U]) -> [V; U] {
+        each!(y => y.subtract(y.like(V::Element::ONE)))
+    }
+    #[inline(always)]
+    fn value<V: Vector<Element: Real>, const U: usize>(sizes: [V; U], y: [V; U]) -> [V; U] {
+        let zero = y[0].like(V::Element::ZERO);
+        each!(y, sizes => y.choose_equal(zero, zero, y.multiply(sizes)))
+    }
+    #[inline(always)]
+    fn special<T: Real>(x: T, y: T, size: T) -> T {
+        T::slope_of_size(x, y, size)
+    }
+}
+
+/// A function of x and y. The last group overlaps the one before.
 ///
 /// # Safety
 /// The machine has the instructions of `V`.
 #[inline(always)]
-unsafe fn powers<V: Vector<Element: Real>, const U: usize>(
+unsafe fn powers<V: Vector<Element: Real>, F: Raised, const U: usize>(
     x: Values<'_, V::Element>,
     y: Values<'_, V::Element>,
     out: &mut [V::Element],
@@ -134,7 +189,7 @@ unsafe fn powers<V: Vector<Element: Real>, const U: usize>(
     let (count, step) = (out.len(), U * V::WIDTH);
     if count >= step {
         // SAFETY: the caller guarantees the instructions.
-        return unsafe { whole_powers::<V, U>(x, y, out) };
+        return unsafe { whole_powers::<V, F, U>(x, y, out) };
     }
     let (x_block, y_block, mut block);
     let x = match x {
@@ -153,16 +208,16 @@ unsafe fn powers<V: Vector<Element: Real>, const U: usize>(
     };
     block = [<V::Element as Real>::ONE; GROUP];
     // SAFETY: as above.
-    unsafe { whole_powers::<V, U>(x, y, &mut block[..step]) };
+    unsafe { whole_powers::<V, F, U>(x, y, &mut block[..step]) };
     out.copy_from_slice(&block[..count]);
 }
 
-/// x^y for at least one whole group.
+/// The same for at least one whole group.
 ///
 /// # Safety
 /// The machine has the instructions of `V`.
 #[inline(always)]
-unsafe fn whole_powers<V: Vector<Element: Real>, const U: usize>(
+unsafe fn whole_powers<V: Vector<Element: Real>, F: Raised, const U: usize>(
     x: Values<'_, V::Element>,
     y: Values<'_, V::Element>,
     out: &mut [V::Element],
@@ -176,43 +231,44 @@ unsafe fn whole_powers<V: Vector<Element: Real>, const U: usize>(
             Values::Each(bases) => {
                 for start in starts {
                     let logarithm = power::logarithm_of::<V, U>(read(bases, start));
-                    power_group(&logarithm, (x, y), start, out);
+                    power_group::<V, F, U>(&logarithm, (x, y), start, out);
                 }
             }
             Values::One(base) => {
                 let logarithm = power::logarithm_of([V::splat(base); U]);
                 for start in starts {
-                    power_group(&logarithm, (x, y), start, out);
+                    power_group::<V, F, U>(&logarithm, (x, y), start, out);
                 }
             }
         }
     }
 }
 
-/// x^y for a group of vectors, given the logarithms of x.
+/// The same for a group of vectors, given the logarithms of x.
 ///
 /// # Safety
 /// The machine has the instructions of `V`.
 #[inline(always)]
-unsafe fn power_group<V: Vector<Element: Real>, const U: usize>(
+unsafe fn power_group<V: Vector<Element: Real>, F: Raised, const U: usize>(
     logarithm: &power::Logarithm<V, U>,
     (x, y): (Values<'_, V::Element>, Values<'_, V::Element>),
     start: usize,
     out: &mut [V::Element],
 ) {
     // SAFETY: the caller guarantees the instructions.
-    let exponents = unsafe {
+    let given = unsafe {
         match y {
             Values::Each(values) => read(values, start),
             Values::One(value) => [V::splat(value); U],
         }
     };
-    let (sizes, beyond) = power::power(logarithm, exponents);
+    let (sizes, beyond) = power::power(logarithm, F::exponent(given));
+    if !beyond {
+        return write(F::value(sizes, given), out, start);
+    }
     write(sizes, out, start);
-    if beyond {
-        for (k, out) in out[start..start + U * V::WIDTH].iter_mut().enumerate() {
-            *out = Real::power_of_size(x.get(start + k), y.get(start + k), *out);
-        }
+    for (k, out) in out[start..start + U * V::WIDTH].iter_mut().enumerate() {
+        *out = F::special(x.get(start + k), y.get(start + k), *out);
     }
 }
 
@@ -242,34 +298,46 @@ macro_rules! kernels {
             unsafe { unary::<$f32, Tanh, $group>(x, out) }
         }
         $(#[$feature])?
+        pub(crate) fn power_by_base_f64(x: &[f64], y: &[f64], out: &mut [f64]) {
+            let (x, y) = (Values::of(x, out.len()), Values::of(y, out.len()));
+            // SAFETY: as above.
+            unsafe { powers::<$f64, PowerByBase, $group>(x, y, out) }
+        }
+        $(#[$feature])?
         pub(crate) fn power_f64(x: &[f64], y: &[f64], out: &mut [f64]) {
             // SAFETY: as above.
-            unsafe { powers::<$f64, $group>(Values::Each(x), Values::Each(y), out) }
+            unsafe { powers::<$f64, Power, $group>(Values::Each(x), Values::Each(y), out) }
         }
         $(#[$feature])?
         pub(crate) fn power_f64_by(x: &[f64], y: f64, out: &mut [f64]) {
             // SAFETY: as above.
-            unsafe { powers::<$f64, $group>(Values::Each(x), Values::One(y), out) }
+            unsafe { powers::<$f64, Power, $group>(Values::Each(x), Values::One(y), out) }
         }
         $(#[$feature])?
         pub(crate) fn power_f64_of(x: f64, y: &[f64], out: &mut [f64]) {
             // SAFETY: as above.
-            unsafe { powers::<$f64, $group>(Values::One(x), Values::Each(y), out) }
+            unsafe { powers::<$f64, Power, $group>(Values::One(x), Values::Each(y), out) }
+        }
+        $(#[$feature])?
+        pub(crate) fn power_by_base_f32(x: &[f32], y: &[f32], out: &mut [f32]) {
+            let (x, y) = (Values::of(x, out.len()), Values::of(y, out.len()));
+            // SAFETY: as above.
+            unsafe { powers::<$f32, PowerByBase, $group>(x, y, out) }
         }
         $(#[$feature])?
         pub(crate) fn power_f32(x: &[f32], y: &[f32], out: &mut [f32]) {
             // SAFETY: as above.
-            unsafe { powers::<$f32, $group>(Values::Each(x), Values::Each(y), out) }
+            unsafe { powers::<$f32, Power, $group>(Values::Each(x), Values::Each(y), out) }
         }
         $(#[$feature])?
         pub(crate) fn power_f32_by(x: &[f32], y: f32, out: &mut [f32]) {
             // SAFETY: as above.
-            unsafe { powers::<$f32, $group>(Values::Each(x), Values::One(y), out) }
+            unsafe { powers::<$f32, Power, $group>(Values::Each(x), Values::One(y), out) }
         }
         $(#[$feature])?
         pub(crate) fn power_f32_of(x: f32, y: &[f32], out: &mut [f32]) {
             // SAFETY: as above.
-            unsafe { powers::<$f32, $group>(Values::One(x), Values::Each(y), out) }
+            unsafe { powers::<$f32, Power, $group>(Values::One(x), Values::Each(y), out) }
         }
     };
 }
@@ -336,12 +404,16 @@ dispatch! {
     fn tanh_f32(x: &[f32]; f32);
     /// x^y, element by element.
     fn power_f64(x: &[f64], y: &[f64]; f64);
+    /// The derivative of x^y by x; x or y may be one value for all elements.
+    fn power_by_base_f64(x: &[f64], y: &[f64]; f64);
     /// x^y for one exponent.
     fn power_f64_by(x: &[f64], y: f64; f64);
     /// x^y for one base, whose logarithm is computed once.
     fn power_f64_of(x: f64, y: &[f64]; f64);
     /// x^y, element by element.
     fn power_f32(x: &[f32], y: &[f32]; f32);
+    /// The derivative of x^y by x; x or y may be one value for all elements.
+    fn power_by_base_f32(x: &[f32], y: &[f32]; f32);
     /// x^y for one exponent.
     fn power_f32_by(x: &[f32], y: f32; f32);
     /// x^y for one base, whose logarithm is computed once.

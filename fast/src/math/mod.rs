@@ -79,9 +79,10 @@ mod tanh;
 use crate::Level;
 use crate::arch::{ChainOp, FloatKernels, Link, Scalars, table, vector};
 use broadcheck_spec::Function;
-use real::Real;
+pub(crate) use real::Real;
 
 pub use levels::{log_f32, log_f64, tanh_f32, tanh_f64};
+pub use levels::{power_by_base_f32, power_by_base_f64};
 pub use levels::{power_f32, power_f32_by, power_f32_of, power_f64, power_f64_by, power_f64_of};
 
 /// exp as a chain of one link.
@@ -168,6 +169,8 @@ pub(crate) enum MathFunction {
     Log,
     Tanh,
     Power,
+    /// The derivative of a power by its base.
+    PowerByBase,
 }
 
 impl MathFunction {
@@ -224,6 +227,7 @@ macro_rules! math {
         power: $power:ident,
         power_scalar_exponent: $by:ident,
         power_scalar_base: $of:ident,
+        power_by_base: $slope:ident,
     }) => {
         impl Math for $type {
             fn compute(
@@ -240,6 +244,7 @@ macro_rules! math {
                     (MathFunction::Power, Scalars::Neither) => $power(level, a, b, out),
                     (MathFunction::Power, Scalars::Second) => $by(level, a, b[0], out),
                     (MathFunction::Power, Scalars::First) => $of(level, a[0], b, out),
+                    (MathFunction::PowerByBase, _) => $slope(level, a, b, out),
                 }
             }
         }
@@ -254,6 +259,7 @@ math! {
         power: power_f64,
         power_scalar_exponent: power_f64_by,
         power_scalar_base: power_f64_of,
+        power_by_base: power_by_base_f64,
     }
 }
 
@@ -265,5 +271,6 @@ math! {
         power: power_f32,
         power_scalar_exponent: power_f32_by,
         power_scalar_base: power_f32_of,
+        power_by_base: power_by_base_f32,
     }
 }

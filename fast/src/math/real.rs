@@ -67,8 +67,10 @@ pub(crate) trait Real: Vector<Element = Self> + 'static {
     fn exp_whole<V: Vector<Element = Self>, const U: usize>(shifted: [V; U], p: [V; U]) -> [V; U];
     /// `exp_scaled` of `f64.rs`.
     fn exp_scaled<V: Vector<Element = Self>, const U: usize>(shifted: [V; U], p: [V; U]) -> [V; U];
-    /// x^y, given |x|^|y| rounded for finite positive |x|, and anything else for the other numbers.
+    /// x^y, given |x|^y rounded for finite positive |x|, and anything else for the other numbers.
     fn power_of_size(x: Self, y: Self, size: Self) -> Self;
+    /// The derivative of x^y by x, given |x|^(y-1).
+    fn slope_of_size(x: Self, y: Self, size: Self) -> Self;
 }
 
 /// A polynomial in `r`, by Horner's rule.
@@ -143,6 +145,19 @@ macro_rules! real {
                 let signed = if (x < 0.0) & !integer & !at_edge { $type::NAN } else { signed };
                 let signed = if x.is_nan() | y.is_nan() { $type::NAN } else { signed };
                 if (y == 0.0) | (x == 1.0) { 1.0 } else { signed }
+            }
+
+            #[inline(always)]
+            fn slope_of_size(x: $type, y: $type, size: $type) -> $type {
+                // A float that is too large to have a ones digit is even, and y - 1 rounds to it or to
+                // another even number. The power is then that of |x|, with the sign of x.
+                let even = (y.abs() >= 2.0 * Self::WHOLE) & y.is_finite();
+                let power = Self::power_of_size(if even { x.abs() } else { x }, y - 1.0, size);
+                let power = if even & x.is_sign_negative() { -power } else { power };
+                // y - 1 may round to an integer when y is not one. A negative x has no such power.
+                let none = (x < 0.0) & Self::power_of_size(x, y, 1.0).is_nan();
+                let slope = if none { $type::NAN } else { y * power };
+                if y == 0.0 { 0.0 } else { slope }
             }
         }
     };

@@ -3,7 +3,7 @@
 //! index. A path that is not taken is left out by `select`, never multiplied by 0.
 #![deny(clippy::wildcard_enum_match_arm)]
 
-use super::graph::Graph;
+use super::graph::{Graph, Slope};
 use broadcheck_spec::{Call, DType, Expression, Function, Node};
 use smallvec::SmallVec;
 
@@ -11,8 +11,11 @@ use smallvec::SmallVec;
 #[derive(Clone, Copy, Default)]
 struct Path {
     factor: Option<u32>,
-    taken: Option<u32>,
+    taken: Option<Condition>,
 }
+
+/// A truth value, and whether it is wanted to be true.
+type Condition = (u32, bool);
 
 /// The value whose sum is the gradient by operand `wrt`, in f64 for f64 and in f32 for other dtypes. `None`
 /// if w does not occur. `values` are the forward values of the expression's nodes; `weight` is the
@@ -53,7 +56,9 @@ pub(crate) fn gradient(
                     *argument = values[place];
                 }
                 for (which, place) in smooth(call).filter(|&(_, place)| holds[place]) {
-                    paths[place] = Some(writer.below(path, call.function(), arguments, values[at], which));
+                    let is_last = matches!(nodes[place], Node::Operand(_));
+                    let call = (call.function(), arguments, values[at]);
+                    paths[place] = Some(writer.below(path, call, which, is_last));
                 }
             }
         }
@@ -90,16 +95,24 @@ impl Writer<'_> {
     fn term(&mut self, path: Path) -> u32 {
         let factor = path.factor.unwrap_or_else(|| self.number(1.0));
         match path.taken {
-            Some(taken) => {
+            Some((taken, wanted)) => {
                 let zero = self.number(0.0);
-                self.call(Function::Select, &[taken, factor, zero])
+                let [chosen, other] = if wanted { [factor, zero] } else { [zero, factor] };
+                self.call(Function::Select, &[taken, chosen, other])
             }
             None => factor,
         }
     }
 
-    /// The path of argument `which` of a call with the given path. `r` is the value of the call.
-    fn below(&mut self, path: Path, function: Function, arguments: [u32; 3], r: u32, which: usize) -> Path {
+    /// The path of argument `which` of a call with the given path. `r` is the value of the call. `is_last`
+    /// says whether that argument is an operand, so that no factor follows.
+    fn below(
+        &mut self,
+        path: Path,
+        (function, arguments, r): (Function, [u32; 3], u32),
+        which: usize,
+        is_last: bool,
+    ) -> Path {
         use Function as F;
         let [a, b, _] = arguments;
         let derivative = match (function, which) {
@@ -125,15 +138,18 @@ impl Writer<'_> {
                 let (one, square) = (self.number(1.0), self.call(F::Multiply, &[r, r]));
                 self.call(F::Subtract, &[one, square])
             }
-            (F::Power, 0) => self.power_by_base(a, b, r),
+            (F::Power, 0) => self.graph.slope(self.dtype, Slope::PowerByBase, [a, b, a]),
             (F::Power, _) => self.power_by_exponent(a, b, r),
             (F::Abs, _) => self.sign(a),
-            (F::Maximum | F::Minimum, _) => return self.winner(path, function, arguments, which),
-            (F::Select, _) => {
-                let condition = arguments[0];
-                let condition = if which == 1 { condition } else { self.logic(F::LogicalNot, &[condition]) };
-                return self.only_where(path, condition);
+            (F::Maximum | F::Minimum, _) if is_last && path.taken.is_none() => {
+                let [larger, smaller] =
+                    if (function == F::Maximum) == (which == 0) { [a, b] } else { [b, a] };
+                let factor = path.factor.unwrap_or_else(|| self.number(1.0));
+                let factor = self.graph.slope(self.dtype, Slope::Winner, [larger, smaller, factor]);
+                return Path { factor: Some(factor), taken: None };
             }
+            (F::Maximum | F::Minimum, _) => return self.winner(path, function, arguments, which),
+            (F::Select, _) => return self.only_where(path, (arguments[0], which == 1)),
             (F::Add, _) | (F::Subtract, _) => return path,
             // These return a bool: they are in conditions, which have no path, or at a root that is refused.
             (
@@ -156,56 +172,25 @@ impl Writer<'_> {
         Path { factor: Some(factor), ..path }
     }
 
-    fn only_where(&mut self, path: Path, condition: u32) -> Path {
+    fn only_where(&mut self, path: Path, condition: Condition) -> Path {
         let taken = match path.taken {
-            Some(taken) => self.logic(Function::LogicalAnd, &[taken, condition]),
+            Some(taken) => {
+                let both = [self.holds(taken), self.holds(condition)];
+                (self.logic(Function::LogicalAnd, &both), true)
+            }
             None => condition,
         };
         Path { taken: Some(taken), ..path }
     }
 
+    /// Whether a condition holds, as a value.
+    fn holds(&mut self, (value, wanted): Condition) -> u32 {
+        if wanted { value } else { self.logic(Function::LogicalNot, &[value]) }
+    }
+
     fn reciprocal(&mut self, value: u32) -> u32 {
         let one = self.number(1.0);
         self.call(Function::Divide, &[one, value])
-    }
-
-    /// 0 if y = 0, otherwise y x^(y-1).
-    fn power_by_base(&mut self, x: u32, y: u32, r: u32) -> u32 {
-        let zero = self.number(0.0);
-        let power = self.power_of_one_less(x, y, r);
-        let product = self.call(Function::Multiply, &[y, power]);
-        let none = self.call(Function::Equal, &[y, zero]);
-        self.call(Function::Select, &[none, zero, product])
-    }
-
-    /// x^(y-1), where y - 1 may be inexact. A float that is too large to have a ones digit is even, and y - 1
-    /// rounds to it or to another even number. The power is then that of |x|, with the sign of x. Also, y - 1
-    /// may round to an integer when y is not one. A negative x has no such power, which `r`, the value of
-    /// x^y, shows by being a NaN.
-    fn power_of_one_less(&mut self, x: u32, y: u32, r: u32) -> u32 {
-        use Function as F;
-        let ones_end = if self.dtype == DType::F64 { 2f64.powi(53) } else { 2f64.powi(24) };
-        let (zero, one, end, infinity) =
-            (self.number(0.0), self.number(1.0), self.number(ones_end), self.number(f64::INFINITY));
-        let size = self.call(F::Abs, &[y]);
-        let (large, finite) =
-            (self.logic(F::GreaterEqual, &[size, end]), self.logic(F::Less, &[size, infinity]));
-        let even = self.logic(F::LogicalAnd, &[large, finite]);
-        let absolute = self.call(F::Abs, &[x]);
-        let base = self.call(F::Select, &[even, absolute, x]);
-        let less = self.call(F::Subtract, &[y, one]);
-        let power = self.call(F::Power, &[base, less]);
-        // 1 / x is negative for x = -0 too. If 1 / x is -0, x itself is negative.
-        let reciprocal = self.reciprocal(x);
-        let (below, inverse_below) =
-            (self.logic(F::Less, &[x, zero]), self.logic(F::Less, &[reciprocal, zero]));
-        let negative = self.logic(F::LogicalOr, &[below, inverse_below]);
-        let turned = self.logic(F::LogicalAnd, &[even, negative]);
-        let opposite = self.call(F::Negate, &[power]);
-        let signed = self.call(F::Select, &[turned, opposite, power]);
-        let none = self.logic(F::NotEqual, &[r, r]);
-        let none = self.logic(F::LogicalAnd, &[none, below]);
-        self.call(F::Select, &[none, r, signed])
     }
 
     /// 0 if x = 0 and y >= 0, otherwise r log x.
@@ -245,7 +230,6 @@ impl Writer<'_> {
             None => share,
         };
         let loses = self.call(loses, &[own, other]);
-        let stays = self.logic(F::LogicalNot, &[loses]);
-        self.only_where(Path { factor: Some(factor), ..path }, stays)
+        self.only_where(Path { factor: Some(factor), ..path }, (loses, false))
     }
 }

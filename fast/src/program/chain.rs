@@ -60,7 +60,7 @@ pub(super) fn find(
     tiling: &Tiling,
     access_of: impl Fn(u32) -> u32,
 ) -> Chains {
-    let calls = graph.values.iter().filter(|value| matches!(value.kind, ValueKind::Call { .. })).count();
+    let calls = graph.values.iter().filter(|value| !value.kind.arguments().is_empty()).count();
     let exp = |kind| matches!(kind, ValueKind::Call { function: Function::Exp, .. });
     let facts = if calls > 1 || non_temporal || graph.values.iter().any(|value| exp(value.kind)) {
         facts(graph, root, tiling, access_of)
@@ -76,8 +76,8 @@ pub(super) fn find(
     let last_use = &mut found.last_use[..];
     last_use[root as usize] = root;
     for at in (0..=root).rev() {
-        let ValueKind::Call { function, arguments } = graph.values[at as usize].kind else { continue };
-        if last_use[at as usize] == NOBODY {
+        let arguments = graph.values[at as usize].kind.arguments();
+        if arguments.is_empty() || last_use[at as usize] == NOBODY {
             continue;
         }
         let fewest = if non_temporal && at == root { 1 } else { 2 };
@@ -93,7 +93,7 @@ pub(super) fn find(
             (Some(chain), _, _) => &chain.arguments[..],
             (None, Some(choice), _) => &choice.arguments,
             (None, None, Some(condition)) => &condition.arguments,
-            (None, None, None) => &arguments[..function.arity()],
+            (None, None, None) => arguments,
         };
         for &argument in read {
             let last = &mut last_use[argument as usize];
@@ -122,8 +122,8 @@ fn facts(
                 None => (false, 0),
             },
             ValueKind::Constant(_) => (true, 0),
-            ValueKind::Call { function, arguments } => {
-                let of = arguments[..function.arity()].iter().map(|&argument| facts[argument as usize]);
+            ValueKind::Call { .. } | ValueKind::Slope { .. } => {
+                let of = value.kind.arguments().iter().map(|&argument| facts[argument as usize]);
                 // mutant: replace | with ^: costs time only; the value stays out of a chain
                 of.fold((true, 0), |(scalar, varies), of| (scalar && of.scalar, varies | of.varies))
             }
@@ -238,7 +238,7 @@ fn argument_of_two(
 fn choice(graph: &Graph, facts: &[Facts], readers: &[u32], end: u32) -> Option<Choice> {
     let call = |at: u32| match graph.values[at as usize].kind {
         ValueKind::Call { function, arguments } => Some((function, arguments)),
-        ValueKind::Operand(_) | ValueKind::Constant(_) => None,
+        ValueKind::Operand(_) | ValueKind::Constant(_) | ValueKind::Slope { .. } => None,
     };
     let (Function::Select, [condition, chosen, other]) = call(end)? else { return None };
     let (function, [x, limit, _]) = call(condition)?;

@@ -21,7 +21,7 @@ pub(super) struct Conditional {
 pub(super) fn condition(graph: &Graph, facts: &[Facts], readers: &[u32], end: u32) -> Option<Conditional> {
     let call = |at: u32| match graph.values[at as usize].kind {
         ValueKind::Call { function, arguments } => Some((function, arguments)),
-        ValueKind::Operand(_) | ValueKind::Constant(_) => None,
+        ValueKind::Operand(_) | ValueKind::Constant(_) | ValueKind::Slope { .. } => None,
     };
     let (function, [first, second, _]) = call(end)?;
     let Part::Joins(or) = part(function) else { return None };

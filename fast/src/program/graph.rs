@@ -16,6 +16,39 @@ pub(crate) enum ValueKind {
     Constant(u64),
     /// A function of the values with these indices, computed in the dtype of its argument.
     Call { function: Function, arguments: [u32; 3] },
+    /// A derivative of the values with these indices.
+    Slope { slope: Slope, arguments: [u32; 3] },
+}
+
+impl ValueKind {
+    /// The values that it is computed from.
+    pub(crate) fn arguments(&self) -> &[u32] {
+        match self {
+            ValueKind::Operand(_) | ValueKind::Constant(_) => &[],
+            ValueKind::Call { function, arguments } => &arguments[..function.arity()],
+            ValueKind::Slope { slope, arguments } => &arguments[..slope.arity()],
+        }
+    }
+}
+
+/// A derivative that is one loop, where functions would take many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Slope {
+    /// Of x^y by x, of x and y ([`Real::slope_of_size`](crate::math::Real)).
+    PowerByBase,
+    /// Of larger, smaller and f: f times the derivative of the maximum by `larger`, which is that of the
+    /// minimum by `smaller`. It is f if `larger` is larger, half of f if both are equal, 0 whatever f is if
+    /// it is smaller, and a NaN if one of them is.
+    Winner,
+}
+
+impl Slope {
+    fn arity(self) -> usize {
+        match self {
+            Slope::PowerByBase => 2,
+            Slope::Winner => 3,
+        }
+    }
 }
 
 /// A value and its dtype. f16 and bf16 are computed in f32, and a value whose dtype is f32 may be computed
@@ -66,8 +99,8 @@ impl Graph {
         let mut readers: SmallVec<[u32; VALUES]> = filled(0, root as usize + 1);
         readers[root as usize] = 1;
         for at in (0..=root as usize).rev() {
-            if let (1.., ValueKind::Call { function, arguments }) = (readers[at], self.values[at].kind) {
-                for &argument in &arguments[..function.arity()] {
+            if readers[at] != 0 {
+                for &argument in self.values[at].kind.arguments() {
                     readers[argument as usize] += 1;
                 }
             }
@@ -95,6 +128,11 @@ impl Graph {
     pub(crate) fn call_in(&mut self, dtype: DType, function: Function, arguments: &[u32]) -> u32 {
         let argument = |which: usize| arguments.get(which).copied().unwrap_or(0);
         self.put_call(dtype, function, [argument(0), argument(1), argument(2)])
+    }
+
+    /// A derivative of values.
+    pub(crate) fn slope(&mut self, dtype: DType, slope: Slope, arguments: [u32; 3]) -> u32 {
+        self.value(Value { kind: ValueKind::Slope { slope, arguments }, dtype })
     }
 
     fn put_call(&mut self, dtype: DType, function: Function, mut places: [u32; 3]) -> u32 {

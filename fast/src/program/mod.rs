@@ -10,6 +10,6 @@ mod steps;
 
 pub(crate) use adjoint::gradient;
 pub(crate) use chain::{chain_op, swapped};
-pub(crate) use graph::{Graph, ValueKind};
+pub(crate) use graph::{Graph, Slope, ValueKind};
 pub(crate) use schedule::{Goal, Root, bank_of, bytes, half, kernel, schedule};
 pub(crate) use steps::{Half, Program, Source, Step, Target, Work};

@@ -6,9 +6,9 @@
 
 use super::chain::{Chain, Chains, Choice, NOBODY, find};
 use super::condition::Conditional;
-use super::graph::{Graph, ValueKind, is_comparison};
+use super::graph::{Graph, Slope, ValueKind, is_comparison};
 use super::steps::{Half, Program, Source, Step, Target, Work};
-use crate::arch::{CallGroup, ChainOp, Table};
+use crate::arch::{CallGroup, ChainOp, Comparison, Table};
 use crate::dispatch::{by_bank, by_float_bank};
 use crate::error::NoKernel;
 use crate::inline_capacity::{VALUES, filled};
@@ -189,6 +189,11 @@ pub(crate) fn schedule(
         placed[at as usize] = Some(match value.kind {
             ValueKind::Operand(operand) => scheduler.operand(access_of(operand), value.dtype),
             ValueKind::Constant(bits) => scheduler.constant(bits, value.dtype)?,
+            ValueKind::Slope { slope, arguments } => {
+                let made = scheduler.slope(slope, value.dtype, &placed, arguments)?;
+                scheduler.release_last(at, value.kind.arguments(), &last_use, &placed);
+                made
+            }
             ValueKind::Call { function, arguments } => {
                 let stored = at == root && matches!(goal, Goal::Store(_));
                 let direct = stored && !non_temporal;
@@ -454,6 +459,46 @@ impl Scheduler<'_> {
         let stationary = self.tiling.is_stationary(varies);
         let (target, source) = self.target_of_vectors(bank, root, stationary);
         let work = Work::Choose { comparison: choice.comparison, bank: float, arguments };
+        self.push(work, target, varies, stationary);
+        Ok(Placed { source, varies, bank })
+    }
+
+    /// A derivative of placed arguments.
+    fn slope(
+        &mut self,
+        slope: Slope,
+        dtype: DType,
+        placed: &[Option<Placed>],
+        [x, y, f]: [u32; 3],
+    ) -> Result<Placed, NoKernel> {
+        let no_kernel = NoKernel { operation: "gradient", dtype };
+        let bank = bank_of(dtype);
+        let float = FloatBank::of(bank).ok_or(no_kernel)?;
+        let (work, varies, scalar) = match slope {
+            Slope::PowerByBase => {
+                let (arguments, varies) = sources(placed, [x, y]).ok_or(no_kernel)?;
+                let function = MathFunction::PowerByBase;
+                let work = match float {
+                    FloatBank::F64 => Work::MathF64 { function, arguments },
+                    FloatBank::F32 => Work::MathF32 { function, arguments, round: None },
+                };
+                (work, varies, arguments.iter().all(|argument| argument.is_scalar()))
+            }
+            Slope::Winner => {
+                let ([x, limit, chosen], varies) = sources(placed, [x, y, f]).ok_or(no_kernel)?;
+                let half = self.constant(0.5f64.to_bits(), dtype)?.source;
+                let arguments = [x, limit, chosen, half];
+                let work = Work::Choose { comparison: Comparison::Wins, bank: float, arguments };
+                (work, varies, arguments.iter().all(|argument| argument.is_scalar()))
+            }
+        };
+        let stationary = self.tiling.is_stationary(varies);
+        let (target, source) = if scalar {
+            let register = self.scalar(bank);
+            (Target::Scalar(register), Source::Scalar(register))
+        } else {
+            self.target_of_vectors(bank, false, stationary)
+        };
         self.push(work, target, varies, stationary);
         Ok(Placed { source, varies, bank })
     }

@@ -65,7 +65,8 @@ pub(crate) enum Work {
     MathF64 { function: MathFunction, arguments: [Source; 2] },
     /// A function of `math` in f32, possibly rounded to a half.
     MathF32 { function: MathFunction, arguments: [Source; 2], round: Option<InPlace<f32>> },
-    /// `if x op limit { chosen } else { other }`, of arguments in this order.
+    /// `if x op limit { chosen } else { other }`, of arguments in this order ([`Comparison::Wins`] has
+    /// its own).
     Choose { comparison: Comparison, bank: FloatBank, arguments: [Source; 4] },
     /// A fold from a first argument through a range of the program's links.
     Chain { bank: FloatBank, first: Source, start: u32, end: u32 },

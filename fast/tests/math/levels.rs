@@ -106,6 +106,57 @@ fn power_with_a_scalar() {
     }
 }
 
+/// The derivative of x^y by x, written with the functions of single numbers.
+macro_rules! power_by_base {
+    ($x:expr, $y:expr, $power:path, $even_from:expr) => {{
+        let (x, y) = ($x, $y);
+        let even = y.abs() >= $even_from && y.is_finite();
+        let power = $power(if even { x.abs() } else { x }, y - 1.0);
+        let signed = if even && x.is_sign_negative() { -power } else { power };
+        let none = x < 0.0 && $power(x, y).is_nan();
+        if y == 0.0 { 0.0 } else { y * if none { 0.0 / 0.0 } else { signed } }
+    }};
+}
+
+#[test]
+fn slopes_of_powers() {
+    let mut random = Random::new(10);
+    let (mut x, mut y): (Vec<f64>, Vec<f64>) = (0..COUNT).map(|i| two(&mut random, i)).unzip();
+    let (mut x32, mut y32): (Vec<f32>, Vec<f32>) = (0..COUNT).map(|i| two_f32(&mut random, i)).unzip();
+    // Most numbers of some groups need no special care; a few exponents are 0 or 1, or have no ones digit.
+    for at in 0..3000 {
+        (x[at], y[at]) = (1.0 + at as f64 / 7.0, at as f64 / 500.0 - 3.0);
+        (x32[at], y32[at]) = (1.0 + at as f32 / 7.0, at as f32 / 500.0 - 3.0);
+    }
+    for (at, large) in (3000..).zip([2f32.powi(24), 2f32.powi(53), -(2f32.powi(54)), 0.0, 1.0, -0.0]) {
+        (x[at], y[at], x32[at], y32[at]) = (-1.0, f64::from(large), -1.0, large);
+    }
+    for level in Level::available() {
+        for count in lengths(x.len()) {
+            let mut out = vec![-7.0; count];
+            math::power_by_base_f64(level, &x[..count], &y[..count], &mut out);
+            let slope = |(x, y): (&f64, &f64)| power_by_base!(*x, *y, math::power_f64_scalar, 2f64.powi(53));
+            let want: Vec<f64> = x[..count].iter().zip(&y).map(slope).collect();
+            assert_eq!(bits_f64(&out), bits_f64(&want), "f64 {level} {count}");
+            let mut out = vec![-7.0; count];
+            math::power_by_base_f32(level, &x32[..count], &y32[..count], &mut out);
+            let slope = |(x, y): (&f32, &f32)| power_by_base!(*x, *y, math::power_f32_scalar, 2f32.powi(24));
+            let want: Vec<f32> = x32[..count].iter().zip(&y32).map(slope).collect();
+            assert_eq!(bits_f32(&out), bits_f32(&want), "f32 {level} {count}");
+        }
+        for (splat, count) in [0.0, -0.0, 1.0, 2.0, -2.0, 0.5, 1e300, f64::NAN].into_iter().zip(990..) {
+            let (mut by, mut of) = (vec![-7.0; count], vec![-7.0; count]);
+            math::power_by_base_f64(level, &x[..count], &[splat], &mut by);
+            math::power_by_base_f64(level, &[splat], &y[..count], &mut of);
+            for at in 0..count {
+                let want = [(x[at], splat), (splat, y[at])]
+                    .map(|(x, y)| power_by_base!(x, y, math::power_f64_scalar, 2f64.powi(53)));
+                assert_eq!(bits_f64(&[by[at], of[at]]), bits_f64(&want), "{level} {splat:e} {at}");
+            }
+        }
+    }
+}
+
 #[test]
 #[should_panic(expected = "lengths differ")]
 fn lengths_must_agree() {

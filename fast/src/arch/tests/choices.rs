@@ -61,13 +61,27 @@ fn of_two_nans_the_first_is_kept() {
 #[test]
 fn one_of_two_by_a_comparison() {
     let all = floats();
-    let compare = |comparison: Comparison, x: f64, limit: f64| match comparison {
-        Comparison::Greater => x > limit,
-        Comparison::GreaterEqual => x >= limit,
-        Comparison::Equal => x == limit,
+    let wanted = |comparison: Comparison, [x, limit, chosen, other]: [f64; 4]| {
+        let takes = match comparison {
+            Comparison::Greater => x > limit,
+            Comparison::GreaterEqual => x >= limit,
+            Comparison::Equal => x == limit,
+            Comparison::Wins => {
+                let share = if x == limit { chosen * other } else { f64::NAN };
+                return if x > limit {
+                    chosen
+                } else if x < limit {
+                    0.0
+                } else {
+                    share
+                };
+            }
+        };
+        if takes { chosen } else { other }
     };
+    let comparisons = [Comparison::Greater, Comparison::GreaterEqual, Comparison::Equal, Comparison::Wins];
     for table in tables() {
-        for comparison in [Comparison::Greater, Comparison::GreaterEqual, Comparison::Equal] {
+        for comparison in comparisons {
             for count in COUNTS {
                 for pattern in 0..16usize {
                     let ones: [bool; 4] = std::array::from_fn(|k| pattern >> k & 1 == 1);
@@ -79,8 +93,7 @@ fn one_of_two_by_a_comparison() {
                     table.float_f64.choose.run(comparison, arguments, ones, &mut out[..count]);
                     let read = |k: usize, at: usize| arguments[k][if ones[k] { 0 } else { at }];
                     for (at, &found) in out[..count].iter().enumerate() {
-                        let taken = compare(comparison, read(0, at), read(1, at));
-                        let want = read(if taken { 2 } else { 3 }, at);
+                        let want = wanted(comparison, [read(0, at), read(1, at), read(2, at), read(3, at)]);
                         assert!(
                             same(found, want),
                             "{} {comparison:?} {pattern} {at} of {count}",
