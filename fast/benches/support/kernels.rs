@@ -1,6 +1,6 @@
-//! The engine's own exp, from its source, and loops over the vectors for which it is written: a competitor
-//! can inline it into its loop as the engine does.
-#![allow(dead_code, reason = "only exp is used")]
+//! The engine's own exp, log, tanh and power, from their source, and loops over the vectors for which they
+//! are written: a competitor can inline them into its loop as the engine does.
+#![allow(dead_code, reason = "only the functions are used")]
 #![allow(unsafe_code, reason = "vectors are created here, in loops that are compiled for a level")]
 
 #[cfg(target_arch = "x86_64")]
@@ -13,6 +13,14 @@ mod f64;
 #[cfg(target_arch = "x86_64")]
 #[path = "../../src/arch/fused.rs"]
 mod fused;
+#[path = "../../src/math/log.rs"]
+mod log;
+#[path = "../../src/math/power.rs"]
+mod power;
+#[path = "../../src/math/real.rs"]
+mod real;
+#[path = "../../src/math/tanh.rs"]
+mod tanh;
 #[path = "../../src/arch/vector.rs"]
 mod vector;
 #[cfg(target_arch = "x86_64")]
@@ -22,8 +30,32 @@ mod x86_64;
 use super::Real;
 pub(crate) use vector::{Vector, each};
 
+/// The engine's functions over vectors of an element type.
+pub(crate) trait Math: real::Real {
+    const ONE: Self = <Self as real::Real>::ONE;
+    const ZERO: Self = <Self as real::Real>::ZERO;
+    const HALF: Self = <Self as real::Real>::HALF;
+
+    #[inline(always)]
+    fn log<V: Vector<Element = Self>>(x: Four<V>) -> Four<V> {
+        log::log(x)
+    }
+    #[inline(always)]
+    fn tanh<V: Vector<Element = Self>>(x: Four<V>) -> Four<V> {
+        tanh::tanh(x)
+    }
+    /// x^y of numbers for which no element needs special care.
+    #[inline(always)]
+    fn power<V: Vector<Element = Self>>(x: Four<V>, y: Four<V>) -> Four<V> {
+        power::power(&power::logarithm_of(x), y).0
+    }
+}
+
+impl Math for f64 {}
+impl Math for f32 {}
+
 /// An element type with its vectors of each level.
-pub(crate) trait Exp: Real {
+pub(crate) trait Exp: Real + Math {
     type Portable: Vector<Element = Self>;
     type Avx2: Vector<Element = Self>;
     type Avx512: Vector<Element = Self>;
@@ -80,6 +112,14 @@ pub(crate) fn read<V: Vector>(values: &[V::Element], at: usize) -> Four<V> {
 pub(crate) fn splat<V: Vector>(value: V::Element) -> Four<V> {
     // SAFETY: the machine has the level of the loop.
     [unsafe { V::splat(value) }; 4]
+}
+
+/// Writes a vector.
+#[inline(always)]
+pub(crate) fn store<V: Vector>(value: V, out: &mut [V::Element]) {
+    assert_eq!(out.len(), V::WIDTH, "a vector has as many places as elements");
+    // SAFETY: the slice has the places.
+    unsafe { value.store(out.as_mut_ptr()) };
 }
 
 /// Fills `out` group by group. The last group overlaps the one before.

@@ -1,7 +1,7 @@
 //! Shared by the benches: competitors that take turns ([`race`]), arrays and plans ([`data`]), loops compiled
 //! for a level ([`levels`]) with the engine's exp inlined ([`kernels`]), handwritten loops for one shape
-//! ([`by_hand`]) and for one broadcasting pattern ([`by_pattern`]), the limits of the machine's memory
-//! ([`limits`]), and the resulting tables ([`results`]) and pictures ([`picture`]).
+//! ([`by_hand`]) and for one broadcasting pattern ([`by_pattern`]), loops for gradients ([`slopes`]), the
+//! limits of the machine's memory ([`limits`]), and the resulting tables ([`results`]) and pictures ([`picture`]).
 #![allow(dead_code, unused_imports, reason = "each bench uses only a part")]
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small counts")]
 
@@ -15,6 +15,7 @@ pub(crate) mod limits;
 pub(crate) mod picture;
 pub(crate) mod race;
 pub(crate) mod results;
+pub(crate) mod slopes;
 
 pub(crate) use data::{Arrays, Job, Real, call, elementwise, plan_of, sum_of, x};
 pub(crate) use levels::At;
