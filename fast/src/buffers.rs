@@ -1,5 +1,6 @@
 //! What a plan reads and writes: borrowed slices of any dtype.
 
+use crate::arch::fetch;
 use broadcheck_spec::half::slice::HalfFloatSliceExt;
 use broadcheck_spec::half::{bf16, f16};
 use broadcheck_spec::{DType, Data, Element};
@@ -55,6 +56,16 @@ macro_rules! buffers {
             /// Whether there are no values.
             pub fn is_empty(&self) -> bool {
                 self.len() == 0
+            }
+
+            /// The bytes of the values.
+            pub(crate) fn bytes(&self) -> usize {
+                match self { $(Input::$variant(values) => size_of_val(*values),)* }
+            }
+
+            /// Prefetches a range of values, if all of them are there.
+            pub(crate) fn fetch(&self, places: std::ops::Range<usize>) {
+                match self { $(Input::$variant(values) => fetch(values.get(places).unwrap_or(&[])),)* }
             }
         }
 

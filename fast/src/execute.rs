@@ -34,7 +34,13 @@ pub(crate) struct Run<'a> {
     pub(crate) used: &'a [u32],
     /// Whether the result is written with non-temporal stores.
     pub(crate) non_temporal: bool,
+    /// Whether functions of `math` prefetch what the next tile will read.
+    pub(crate) fetches: bool,
 }
+
+/// A function of `math` that prefetches does so once for this many bytes of its result. While it computes,
+/// nothing else reads memory.
+const FETCHED_BYTES: usize = 1 << 10;
 
 /// One tile of a run.
 struct Tile<'a, 'o> {
@@ -465,11 +471,30 @@ impl Tile<'_, '_> {
                 }
                 MathFunction::Exp | MathFunction::Log | MathFunction::Tanh => (Scalars::Neither, &[][..]),
             };
-            T::compute(function, level, scalars, (first, second), out);
+            if tile.run.fetches {
+                let part = FETCHED_BYTES / size_of::<T>();
+                for (at, out) in (0..).step_by(part).zip(out.chunks_mut(part)) {
+                    tile.fetch_next(count + at, out.len());
+                    let (first, second) = (part_of(first, at, out.len()), part_of(second, at, out.len()));
+                    T::compute(function, level, scalars, (first, second), out);
+                }
+            } else {
+                T::compute(function, level, scalars, (first, second), out);
+            }
             if let Some(round) = round {
                 round.run(out);
             }
         });
+    }
+
+    /// Prefetches some elements of the operands that are contiguous, `from` elements behind the tile's first.
+    fn fetch_next(&self, from: usize, count: usize) {
+        for (at, (access, &used)) in self.run.tiling.accesses.iter().zip(self.run.used).enumerate() {
+            if access.kind == AccessKind::Direct {
+                let start = self.cursor.position(at) + from;
+                self.run.inputs[used as usize].fetch(start..start + count);
+            }
+        }
     }
 
     fn spread<T: Lane>(&mut self, source: Source, target: Target, count: usize) {
@@ -544,4 +569,9 @@ impl Tile<'_, '_> {
         gather_sum(T::float_kernels(self.run.table), T::output(&mut output), start, pattern, values);
         self.output = output;
     }
+}
+
+/// Some elements of an argument, or the one that it has.
+fn part_of<T>(values: &[T], at: usize, count: usize) -> &[T] {
+    values.get(at..at + count).unwrap_or(values)
 }

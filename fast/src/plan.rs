@@ -36,6 +36,10 @@ use broadcheck_spec::{DEFAULT_MAX_ELEMENTS, DType, Request, Shape, Signature, Te
 use smallvec::SmallVec;
 use std::ops::Range;
 
+/// Operands of at least this many bytes are prefetched where functions of `math` are computed: they do not
+/// fit into a second-level cache (`benches/gradients`).
+const FETCHED_FROM: usize = 4 << 20;
+
 /// How to compute requests with certain shapes, strides, dtypes and a certain expression.
 ///
 /// ```
@@ -340,6 +344,7 @@ impl Plan {
             inputs,
             used: &tiled.used,
             non_temporal: tiled.non_temporal,
+            fetches: inputs.iter().map(Input::bytes).sum::<usize>() >= FETCHED_FROM,
         }
     }
 

@@ -67,7 +67,7 @@ pub(crate) use expand::{MAX_REPEAT, Pairing, Repeat};
 pub(crate) use grid::{GridOperand, LINE as GRID_LINE};
 pub(crate) use linked::{Arguments, CallGroup};
 pub(crate) use rows::Rows;
-pub(crate) use stream::{NonTemporal, fenced};
+pub(crate) use stream::{NonTemporal, fenced, fetch};
 pub(crate) use table::{CallKernel, FloatKernels, Kernels, Scalars, Table, table};
 
 /// A kernel of some level: the address of one of its entry points.

@@ -21,6 +21,14 @@ pub(super) fn prefetch(from: *const u8) {
     let _ = from;
 }
 
+/// Prefetches all values.
+pub(crate) fn fetch<T>(values: &[T]) {
+    let from = values.as_ptr().cast::<u8>();
+    for line in 0..size_of_val(values).div_ceil(LINE) {
+        prefetch(from.wrapping_add(line * LINE));
+    }
+}
+
 /// Copies `from`, which is in the first-level cache, to `to`, with non-temporal stores for whole cache lines.
 /// Both have the same length.
 #[cfg(target_arch = "x86_64")]
