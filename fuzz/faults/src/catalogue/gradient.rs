@@ -334,6 +334,60 @@ pub(super) static FAULTS: &[Fault] = &[
         },
     },
     Fault {
+        id: "gradient/power-of-the-absolute-base",
+        class: Class::Gradient,
+        title: "The gradient of a power by a negative base is that by its absolute value.",
+        reports: &[],
+        plant: |d| {
+            d.adjoint.partials = |f, x, r| match (f, x) {
+                (Function::Power, &[a, _]) if a < 0.0 => partials(f, &[-a, x[1]], r.abs()),
+                _ => partials(f, x, r),
+            };
+        },
+    },
+    Fault {
+        id: "gradient/power-of-an-even-exponent",
+        class: Class::Gradient,
+        title: "The gradient of a power with an exponent that has no ones digit lacks the sign of the base.",
+        reports: &[],
+        plant: |d| {
+            d.adjoint.partials = |f, x, r| match (f, x) {
+                (Function::Power, &[a, b]) if a < 0.0 && b.abs() >= 2f64.powi(53) => {
+                    let [_, by_exponent, _] = partials(f, x, r);
+                    let [by_base, ..] = partials(f, &[-a, b], r);
+                    [by_base, by_exponent, None]
+                }
+                _ => partials(f, x, r),
+            };
+        },
+    },
+    Fault {
+        id: "gradient/loser-times-zero",
+        class: Class::Gradient,
+        title: "The argument that a maximum or minimum does not take is multiplied by 0, so an infinity becomes NaN.",
+        reports: &[],
+        plant: |d| {
+            d.adjoint.partials = |f, x, r| match f {
+                Function::Maximum | Function::Minimum => {
+                    partials(f, x, r).map(|partial| partial.or(Some(0.0)))
+                }
+                _ => partials(f, x, r),
+            };
+        },
+    },
+    Fault {
+        id: "gradient/loser-beside-a-nan",
+        class: Class::Gradient,
+        title: "A maximum or minimum with a NaN passes no gradient on, because neither argument is taken.",
+        reports: &[],
+        plant: |d| {
+            d.adjoint.partials = |f, x, r| match f {
+                Function::Maximum | Function::Minimum if x.iter().any(|x| x.is_nan()) => [None; 3],
+                _ => partials(f, x, r),
+            };
+        },
+    },
+    Fault {
         id: "gradient/abs-at-zero",
         class: Class::Gradient,
         title: "The gradient of abs at 0 is 1.",

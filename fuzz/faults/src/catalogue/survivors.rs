@@ -31,6 +31,8 @@ const fn not_drawn(id: &'static str, reason: &'static str) -> Survivor {
 
 const REWRITES_REQUESTS: &str =
     "Random expressions rarely have this pattern with the values for which it matters.";
+const EXPONENT_REQUESTS: &str =
+    "Random powers of negative numbers rarely have so large an exponent and are neither 0 nor infinite.";
 const COTANGENT_REQUESTS: &str = "Random cotangents rarely fail to fit in this way.";
 const IN_DIM_REQUESTS: &str =
     "Random broadcasts of xla rarely lack every dimension where the target has the operand's rank.";
@@ -56,6 +58,7 @@ pub static SURVIVORS: &[Survivor] = &[
     missed("state/second-identical-request", STATE_CASES),
     missed("state/signature-keeps-its-refusal", SIGNATURE_CASES),
     missed("state/signature-compares-counts", SIGNATURE_CASES),
+    not_drawn("gradient/power-of-an-even-exponent", EXPONENT_REQUESTS),
     not_drawn("gradient/cotangent-weighs-paths-not-taken", WEIGHT_REQUESTS),
     not_drawn("gradient/cotangent-one-stretched", COTANGENT_REQUESTS),
     not_drawn("gradient/cotangent-mismatch-at-the-last-axis", COTANGENT_REQUESTS),
