@@ -365,7 +365,7 @@ impl Scheduler<'_> {
         } else {
             Target::Vector(self.vector(bank, stationary))
         };
-        let work = self.work(function, computed, arguments, dtype);
+        let work = self.work(function, computed, arguments, (dtype, root));
         self.push(work.ok_or(NoKernel { operation: function.name(), dtype })?, target, varies, stationary);
         let source = match target {
             Target::Scalar(register) => Source::Scalar(register),
@@ -375,9 +375,16 @@ impl Scheduler<'_> {
         Ok(Placed { source, varies, bank })
     }
 
-    /// What computes a function in a bank, with its kernel; `None` if there is no kernel.
-    fn work(&self, function: Function, bank: Bank, arguments: [Source; 3], dtype: DType) -> Option<Work> {
-        let round = rounding(function, dtype).map(|half| match half {
+    /// What computes a function in a bank, with its kernel; `None` if there is no kernel. A half that is the
+    /// root is rounded when it is stored.
+    fn work(
+        &self,
+        function: Function,
+        bank: Bank,
+        arguments: [Source; 3],
+        (dtype, root): (DType, bool),
+    ) -> Option<Work> {
+        let round = rounding(function, dtype).filter(|_| !root).map(|half| match half {
             Half::F16 => self.table.round_to_f16,
             Half::Bf16 => self.table.round_to_bf16,
         });
