@@ -1,9 +1,9 @@
 //! Requests at the limits of size and depth, errors about buffers, levels, threads and non-temporal stores.
 
-use broadcheck_fast::{Fast, Input, Level, NoPlan, Output, Plan, Unavailable, WrongBuffers};
+use broadcheck_fast::{Fast, Input, Level, NoPlan, Output, Plan, Unavailable, WrongBuffers, math};
 use broadcheck_spec::{
-    DType, Expression, Function, Implementation, Operand, Operation, Outcome, RefusalKind, Request, Rules,
-    Shape,
+    DType, Data, Expression, Function, Implementation, Operand, Operation, Outcome, RefusalKind, Request,
+    Rules, Shape,
 };
 
 fn copy_to(operand: Operand, target: &[usize]) -> Outcome {
@@ -256,6 +256,50 @@ fn a_large_gradient_is_summed_by_regions() {
         expected[at % (300 * 251)] += value;
     }
     assert_eq!(success.tensor.values(), &expected.into());
+}
+
+/// Operands that are larger than a second-level cache are prefetched while functions are computed, in parts
+/// of the tile. The last part and the last tile are shorter.
+#[test]
+fn functions_of_large_operands_are_those_of_each_element() {
+    let x = Expression::operand;
+    let run = |function, shapes: [&[usize]; 2], values: [&Vec<f64>; 2]| {
+        let operands = shapes.into_iter().zip(values).zip(["a", "b"]);
+        let operands =
+            operands.map(|((shape, values), name)| Operand::dense(name, shape, values.clone()).unwrap());
+        let sum = Expression::call(Function::Add, [x(0), x(1)]).unwrap();
+        let expression = match function {
+            Function::Power => Expression::call(function, [x(0), x(1)]).unwrap(),
+            _ => Expression::call(function, [sum]).unwrap(),
+        };
+        let operation = Operation::Elementwise { expression };
+        let request = Request::new(Rules::Numpy, operation, operands.collect()).unwrap();
+        let Outcome::Success(success) = with_any_number_of_threads(&request) else { panic!("accepted") };
+        success.tensor.values().clone()
+    };
+    let count = 600_007;
+    let long: Vec<f64> = (0..count).map(|at| (at % 1013) as f64 / 200.0 + 0.01).collect();
+    for (one, place) in [(vec![2.5], 1), (vec![0.75], 0)] {
+        let (shapes, values) = if place == 1 {
+            ([&[count][..], &[1]], [&long, &one])
+        } else {
+            ([&[1][..], &[count]], [&one, &long])
+        };
+        let pairs = || long.iter().map(|&value| if place == 1 { (value, one[0]) } else { (one[0], value) });
+        let each = |f: fn(f64, f64) -> f64| pairs().map(|(a, b)| f(a, b).to_bits()).collect::<Vec<_>>();
+        let bits = |data: Data| match data {
+            Data::F64(values) => values.iter().map(|value| value.to_bits()).collect::<Vec<_>>(),
+            other => panic!("{other:?}"),
+        };
+        assert!(bits(run(Function::Power, shapes, values)) == each(math::power_f64_scalar));
+        assert!(bits(run(Function::Tanh, shapes, values)) == each(|a, b| math::tanh_f64_scalar(a + b)));
+    }
+    let rows = long[..600_000].to_vec();
+    let row: Vec<f64> = (0..600).map(|at| at as f64 / 300.0).collect();
+    let powers = run(Function::Power, [&[1000, 600], &[600]], [&rows, &row]);
+    let expected: Vec<f64> =
+        rows.iter().enumerate().map(|(at, &value)| math::power_f64_scalar(value, row[at % 600])).collect();
+    assert!(powers == Data::from(expected));
 }
 
 #[test]
