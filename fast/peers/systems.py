@@ -12,6 +12,10 @@ import sys
 
 import numpy as np
 
+# The names of dtypes in the engine.
+DTYPE_NAMES = {"float64": "f64", "float32": "f32", "float16": "f16", "bool": "bool"}
+DTYPE_NAMES |= {f"{kind}int{bits}": f"{kind or 'i'}{bits}" for kind in ("", "u") for bits in (64, 32, 16, 8)}
+
 OPERATORS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/"}
 
 
@@ -40,13 +44,27 @@ class Engine:
         self.library.peers_task.restype = ctypes.c_void_p
         self.library.peers_run.restype = ctypes.c_double
         self.library.peers_run.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64]
+        self.library.peers_dtype.restype = ctypes.c_char_p
+        self.library.peers_dtype.argtypes = [ctypes.c_void_p]
         self.library.peers_single_thread()
+
+    def level(self):
+        return ["portable", "avx2", "avx512"][self.library.peers_level()]
+
+    def task(self, engine, row, arrays):
+        """A task, or None if the engine has no plan for it."""
+        task = {"engine": engine, "dtypes": [DTYPE_NAMES[array.dtype.name] for array in arrays],
+                "shapes": row.shapes, "expression": row.expression}
+        return self.library.peers_task(json.dumps(task).encode())
+
+    def dtype(self, row, arrays):
+        """The name of the dtype of the result; None without a plan."""
+        task = self.task("fast", row, arrays)
+        return self.library.peers_dtype(task).decode() if task else None
 
     def timed(self, engine, row, arrays, out):
         """A function of a number of repeats that returns seconds."""
-        task = {"engine": engine, "dtype": "f32" if out.dtype == np.float32 else "f64",
-                "shapes": row.shapes, "expression": row.expression}
-        task = self.library.peers_task(json.dumps(task).encode())
+        task = self.task(engine, row, arrays)
         if not task:
             return None
         pointers = (ctypes.c_void_p * len(arrays))(*[array.ctypes.data for array in arrays])

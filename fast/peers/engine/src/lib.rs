@@ -1,54 +1,34 @@
 //! The engine behind four C functions. A task is created once from JSON and run many times on the caller's
 //! memory. It is timed here, so that the overhead of a call from Python is not included.
 //!
-//! A task is `{"engine": "fast", "dtype": "f64", "shapes": [[3, 1], [4]], "expression": ["add", 0, 1]}`. A
-//! number in the expression is the index of an operand. The engine is `fast`, or `ndarray` for expressions
-//! that its `Zip` supports.
+//! A task is `{"engine": "fast", "dtypes": ["f64", "f64"], "shapes": [[3, 1], [4]], "expression":
+//! ["add", 0, 1]}`. A number in the expression is the index of an operand. The engine is `fast`, or `ndarray`
+//! for expressions of f64 or of f32 that its `Zip` supports.
 
 mod peer;
 
-use broadcheck_fast::{Input, Output, Plan};
-use broadcheck_spec::{Data, Expression, Operand, Operation, Request, Rules};
+use broadcheck_fast::{Input, Level, Output, Plan};
+use broadcheck_spec::half::{bf16, f16};
+use broadcheck_spec::{DType, Data, Expression, Operand, Operation, Request, Rules};
 use serde_json::Value;
 use std::error::Error;
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{CStr, CString, c_char, c_void};
 use std::time::Instant;
 
-/// A task, with the shapes of its operands and its result.
+/// A task, with the dtypes and shapes of its operands and its result.
 pub struct Task {
     work: Work,
-    single: bool,
+    dtypes: Vec<DType>,
     shapes: Vec<Vec<usize>>,
     result: Vec<usize>,
+    /// The name of the dtype of the result.
+    dtype: CString,
 }
 
 enum Work {
     Fast(Box<Plan>),
     Ndarray(peer::Formula),
 }
-
-/// An element type of a task.
-trait Real: peer::Real {
-    fn data(values: Vec<Self>) -> Data;
-    fn input(values: &[Self]) -> Input<'_>;
-    fn output(values: &mut [Self]) -> Output<'_>;
-}
-
-macro_rules! real {
-    ($($type:ty)*) => { $(impl Real for $type {
-        fn data(values: Vec<$type>) -> Data {
-            values.into()
-        }
-        fn input(values: &[$type]) -> Input<'_> {
-            values.into()
-        }
-        fn output(values: &mut [$type]) -> Output<'_> {
-            values.into()
-        }
-    })* };
-}
-
-real! { f64 f32 }
 
 fn expression(value: &Value) -> Result<Expression, Box<dyn Error>> {
     if let Some(place) = value.as_u64() {
@@ -64,55 +44,127 @@ impl Task {
     fn new(text: &str) -> Result<Task, Box<dyn Error>> {
         let task: Value = serde_json::from_str(text)?;
         let shapes: Vec<Vec<usize>> = serde_json::from_value(task["shapes"].clone())?;
-        let single = task["dtype"] == "f32";
-        let operand = |(place, shape): (usize, &Vec<usize>)| {
-            let count = shape.iter().product();
+        let names: Vec<String> = serde_json::from_value(task["dtypes"].clone())?;
+        let dtypes = names.iter().map(|name| name.parse()).collect::<Result<Vec<DType>, _>>()?;
+        let operand = |((place, shape), &dtype): ((usize, &Vec<usize>), &DType)| {
             // Planning depends only on shapes, so these values are never read.
-            let values =
-                if single { <f32 as Real>::data(vec![0.0; count]) } else { vec![0.0f64; count].into() };
-            Operand::dense(format!("x{place}"), &shape[..], values)
+            Operand::dense(format!("x{place}"), &shape[..], zeros(dtype, shape.iter().product()))
         };
-        let operands: Result<Vec<Operand>, _> = shapes.iter().enumerate().map(operand).collect();
+        let operands: Result<Vec<Operand>, _> = shapes.iter().enumerate().zip(&dtypes).map(operand).collect();
         let operation = Operation::Elementwise { expression: expression(&task["expression"])? };
         let plan = Plan::new(&Request::new(Rules::Numpy, operation, operands?)?)
             .map_err(|error| format!("no plan: {error:?}"))?;
-        let result = plan.shape().to_vec();
+        let (result, dtype) = (plan.shape().to_vec(), CString::new(plan.dtype().name())?);
         let work = match task["engine"].as_str() {
             Some("fast") => Work::Fast(Box::new(plan)),
             Some("ndarray") => Work::Ndarray(peer::Formula::of(&task["expression"])?),
             _ => return Err("the engine is `fast` or `ndarray`".into()),
         };
-        Ok(Task { work, single, shapes, result })
+        Ok(Task { work, dtypes, shapes, result, dtype })
     }
 
     /// The seconds of a number of runs.
     ///
     /// # Safety
-    /// `inputs` contains a pointer for each operand, to as many values of the dtype as its shape has.
+    /// `inputs` contains a pointer for each operand, to as many values of its dtype as its shape has.
     /// `output` points to as many writable values as the result has, which nothing else accesses during the
     /// call.
-    unsafe fn run<T: Real>(&self, inputs: *const *const c_void, output: *mut c_void, repeats: u64) -> f64 {
+    unsafe fn run(&self, inputs: *const *const c_void, output: *mut c_void, repeats: u64) -> f64 {
         let count = self.result.iter().product();
-        // SAFETY: guaranteed by the caller.
-        let out = unsafe { std::slice::from_raw_parts_mut(output.cast::<T>(), count) };
-        let values: Vec<&[T]> = (self.shapes.iter().enumerate())
-            .map(|(place, shape)| {
-                let count = shape.iter().product();
-                // SAFETY: guaranteed by the caller.
-                unsafe { std::slice::from_raw_parts((*inputs.add(place)).cast::<T>(), count) }
-            })
-            .collect();
         match &self.work {
             Work::Fast(plan) => {
-                let inputs: Vec<Input<'_>> = values.iter().map(|values| T::input(values)).collect();
-                timed(repeats, || plan.run_into(&inputs, T::output(out)).is_ok())
+                let operands = self.shapes.iter().zip(&self.dtypes).enumerate();
+                let inputs: Vec<Input<'_>> = operands
+                    // SAFETY: guaranteed by the caller.
+                    .map(|(place, (shape, dtype))| unsafe {
+                        input(*dtype, *inputs.add(place), shape.iter().product())
+                    })
+                    .collect();
+                // SAFETY: guaranteed by the caller.
+                timed(repeats, || plan.run_into(&inputs, unsafe { out(plan.dtype(), output, count) }).is_ok())
             }
             Work::Ndarray(formula) => {
-                let views = peer::views(&values, &self.shapes);
-                timed(repeats, || formula.run(&views, &self.result, out))
+                let is = |dtype| self.dtypes.iter().all(|&other| other == dtype);
+                // SAFETY: guaranteed by the caller.
+                unsafe {
+                    if is(DType::F64) {
+                        self.run_ndarray::<f64>(formula, inputs, output, repeats)
+                    } else if is(DType::F32) {
+                        self.run_ndarray::<f32>(formula, inputs, output, repeats)
+                    } else {
+                        f64::NAN
+                    }
+                }
             }
         }
     }
+
+    /// The same for `ndarray`.
+    ///
+    /// # Safety
+    /// As for [`Task::run`], for operands and a result of type `T`.
+    unsafe fn run_ndarray<T: peer::Real>(
+        &self,
+        formula: &peer::Formula,
+        inputs: *const *const c_void,
+        output: *mut c_void,
+        repeats: u64,
+    ) -> f64 {
+        let values: Vec<&[T]> = (self.shapes.iter().enumerate())
+            .map(|(place, shape)| {
+                // SAFETY: guaranteed by the caller.
+                unsafe {
+                    std::slice::from_raw_parts((*inputs.add(place)).cast::<T>(), shape.iter().product())
+                }
+            })
+            .collect();
+        // SAFETY: guaranteed by the caller.
+        let out = unsafe { std::slice::from_raw_parts_mut(output.cast::<T>(), self.result.iter().product()) };
+        let views = peer::views(&values, &self.shapes);
+        timed(repeats, || formula.run(&views, &self.result, out))
+    }
+}
+
+macro_rules! buffers {
+    ($($variant:ident $type:ty;)*) => {
+        /// As many zeros.
+        fn zeros(dtype: DType, count: usize) -> Data {
+            match dtype { $(DType::$variant => Data::from(vec![<$type>::default(); count]),)* }
+        }
+
+        /// The values of an operand.
+        ///
+        /// # Safety
+        /// There are as many values of the dtype.
+        unsafe fn input<'a>(dtype: DType, from: *const c_void, count: usize) -> Input<'a> {
+            match dtype {
+                $(DType::$variant => {
+                    // SAFETY: guaranteed by the caller.
+                    Input::from(unsafe { std::slice::from_raw_parts(from.cast::<$type>(), count) })
+                })*
+            }
+        }
+
+        /// The places of a result.
+        ///
+        /// # Safety
+        /// There are as many places of the dtype, which nothing else accesses.
+        unsafe fn out<'a>(dtype: DType, to: *mut c_void, count: usize) -> Output<'a> {
+            match dtype {
+                $(DType::$variant => {
+                    // SAFETY: guaranteed by the caller.
+                    Output::from(unsafe { std::slice::from_raw_parts_mut(to.cast::<$type>(), count) })
+                })*
+            }
+        }
+    };
+}
+
+buffers! {
+    F64 f64; F32 f32; F16 f16; Bf16 bf16;
+    I64 i64; I32 i32; I16 i16; I8 i8;
+    U64 u64; U32 u32; U16 u16; U8 u8;
+    Bool bool;
 }
 
 /// The seconds of a number of calls, or NaN if one fails.
@@ -159,13 +211,26 @@ pub unsafe extern "C" fn peers_run(
     repeats: u64,
 ) -> f64 {
     // SAFETY: guaranteed by the caller.
-    unsafe {
-        let task = &*task;
-        if task.single {
-            task.run::<f32>(inputs, output, repeats)
-        } else {
-            task.run::<f64>(inputs, output, repeats)
-        }
+    unsafe { (*task).run(inputs, output, repeats) }
+}
+
+/// The name of the dtype of a task's result, which lives as long as the task.
+///
+/// # Safety
+/// `task` comes from [`peers_task`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn peers_dtype(task: *const Task) -> *const c_char {
+    // SAFETY: guaranteed by the caller.
+    unsafe { (*task).dtype.as_ptr() }
+}
+
+/// The number of the level that the engine chooses: 0 for the portable one, then `avx2` and `avx512`.
+#[unsafe(no_mangle)]
+pub extern "C" fn peers_level() -> u32 {
+    match Level::detect() {
+        Level::Portable => 0,
+        Level::Avx2 => 1,
+        Level::Avx512 => 2,
     }
 }
 
