@@ -201,7 +201,7 @@ impl Common<'_> {
             let own = stretch.shape(side);
             let shapes = if wrt == 0 { [&own[..], &whole] } else { [&whole, &own[..]] };
             let arrays = Arrays::<T>::of(&[shapes[0], shapes[1], &whole]);
-            let place = |array: usize, step| Place { values: &*arrays.0[array], step };
+            let place = |array: usize, step| Place { values: &arrays.0[array], step };
             let others = place(1 - wrt, side);
             let operands = [place(2, side), place(wrt, 0), others, place(wrt, 0)];
             let by_row = stretch == Stretch::Columns;
@@ -227,7 +227,7 @@ impl Common<'_> {
         let (side, at) = (self.side, self.at);
         let shapes: [&[usize]; 5] = [&[side, side], &[side, 1], &[side, 1], &[side], &[side]];
         let arrays = Arrays::<T>::of(&[shapes[0], shapes[1], shapes[2], shapes[3], shapes[4], &[side, side]]);
-        let place = |array: usize, step| Place { values: &*arrays.0[array], step };
+        let place = |array: usize, step| Place { values: &arrays.0[array], step };
         let [x, m, r] = [place(0, side), place(1, 1), place(2, 1)];
         let [g, b, w] = [place(3, 0), place(4, 0), place(5, side)];
         let centred = call(Function::Subtract, [self::x(0), self::x(1)]);

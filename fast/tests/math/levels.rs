@@ -108,13 +108,13 @@ fn power_with_a_scalar() {
 
 /// The derivative of x^y by x, written with the functions of single numbers.
 macro_rules! power_by_base {
-    ($x:expr, $y:expr, $power:path, $even_from:expr) => {{
+    ($type:ident, $x:expr, $y:expr, $power:path, $even_from:expr) => {{
         let (x, y) = ($x, $y);
         let even = y.abs() >= $even_from && y.is_finite();
         let power = $power(if even { x.abs() } else { x }, y - 1.0);
         let signed = if even && x.is_sign_negative() { -power } else { power };
         let none = x < 0.0 && $power(x, y).is_nan();
-        if y == 0.0 { 0.0 } else { y * if none { 0.0 / 0.0 } else { signed } }
+        if y == 0.0 { 0.0 } else { y * if none { $type::NAN } else { signed } }
     }};
 }
 
@@ -135,12 +135,14 @@ fn slopes_of_powers() {
         for count in lengths(x.len()) {
             let mut out = vec![-7.0; count];
             math::power_by_base_f64(level, &x[..count], &y[..count], &mut out);
-            let slope = |(x, y): (&f64, &f64)| power_by_base!(*x, *y, math::power_f64_scalar, 2f64.powi(53));
+            let slope =
+                |(x, y): (&f64, &f64)| power_by_base!(f64, *x, *y, math::power_f64_scalar, 2f64.powi(53));
             let want: Vec<f64> = x[..count].iter().zip(&y).map(slope).collect();
             assert_eq!(bits_f64(&out), bits_f64(&want), "f64 {level} {count}");
             let mut out = vec![-7.0; count];
             math::power_by_base_f32(level, &x32[..count], &y32[..count], &mut out);
-            let slope = |(x, y): (&f32, &f32)| power_by_base!(*x, *y, math::power_f32_scalar, 2f32.powi(24));
+            let slope =
+                |(x, y): (&f32, &f32)| power_by_base!(f32, *x, *y, math::power_f32_scalar, 2f32.powi(24));
             let want: Vec<f32> = x32[..count].iter().zip(&y32).map(slope).collect();
             assert_eq!(bits_f32(&out), bits_f32(&want), "f32 {level} {count}");
         }
@@ -150,7 +152,7 @@ fn slopes_of_powers() {
             math::power_by_base_f64(level, &[splat], &y[..count], &mut of);
             for at in 0..count {
                 let want = [(x[at], splat), (splat, y[at])]
-                    .map(|(x, y)| power_by_base!(x, y, math::power_f64_scalar, 2f64.powi(53)));
+                    .map(|(x, y)| power_by_base!(f64, x, y, math::power_f64_scalar, 2f64.powi(53)));
                 assert_eq!(bits_f64(&[by[at], of[at]]), bits_f64(&want), "{level} {splat:e} {at}");
             }
         }
