@@ -1,6 +1,6 @@
 //! The goals within one process in about a minute: exp(x*y) and the sum of ten against a loop for the
-//! pattern, several operations over rows, x/(1+exp(-x)), short inner axes, a transposed operand, and tiny
-//! calls. Samples only: the figures to publish are those of the other benches.
+//! pattern, several operations over rows, x/(1+exp(-x)), short inner axes, a transposed operand, some
+//! gradients, and tiny calls. Samples only: the figures to publish are those of the other benches.
 #![allow(clippy::print_stdout, reason = "a bench prints its results")]
 
 mod support;
@@ -9,11 +9,12 @@ use broadcheck_fast::{Input, Plan};
 use broadcheck_spec::{Expression, Function, Operand, Operation, Request, Rules};
 use support::by_pattern::{Ten, agree, exp_of_product, fused, shapes_of, specialised};
 use support::data::{Aligned, request};
+use support::gradients::{Gradients, Shares};
 use support::kernels::Exp;
 use support::race::{Clock, Competitor, Rounds};
 use support::{
-    Arrays, At, Job, Real, Results, by_hand, call, elementwise, goal_at_most, limits, plan_of, quantile,
-    race, single_thread, sum_of, x,
+    Arrays, At, Job, Real, Results, by_hand, call, elementwise, goal_at_least, goal_at_most, limits, plan_of,
+    quantile, race, single_thread, slopes, sum_of, x,
 };
 
 /// The engine's time over that of a handwritten loop that gives the same bits.
@@ -168,6 +169,25 @@ fn transposed<T: Real>(at: At, results: &mut Results) {
     }
 }
 
+/// Gradients by an operand that is stretched over rows, over columns and over both.
+fn gradients<T: Exp>(at: At, results: &mut Results) {
+    use Function as F;
+    let two = |function| call(function, [x(0), x(1)]);
+    let mut gradients = Gradients::new(at, 200);
+    gradients.two::<T, slopes::OfProduct>("x*y by y", &two(F::Multiply), 1);
+    gradients.two::<T, slopes::OfBase>("power(x,y) by x", &two(F::Power), 0);
+    gradients.two::<T, slopes::OfTanh>("tanh(x+y) by y", &call(F::Tanh, [two(F::Add)]), 1);
+    gradients.two::<T, slopes::OfMaximum>("maximum(x,y) by x", &two(F::Maximum), 0);
+    for Shares { gradient, dtype, side, shares } in gradients.measured {
+        for (share, over) in shares.into_iter().flatten().zip(["rows", "columns", "both"]) {
+            let name = format!(
+                "gradient of {gradient} {dtype} {side}x{side}, over {over}, share of the loop's rate"
+            );
+            results.goal(goal_at_least(name, 90.0, 100.0 * share, " %"));
+        }
+    }
+}
+
 fn tiny(at: At, results: &mut Results) {
     let nanoseconds = |body: &mut dyn FnMut(&mut [f64])| {
         let mut out = Aligned::<f64>::zeros(6);
@@ -209,6 +229,8 @@ fn main() {
     rows::<f32>(at, &mut results);
     transposed::<f64>(at, &mut results);
     transposed::<f32>(at, &mut results);
+    gradients::<f64>(at, &mut results);
+    gradients::<f32>(at, &mut results);
     tiny(at, &mut results);
     machine(at);
     results.write();
