@@ -1,8 +1,8 @@
 //! Shared by the benches: competitors that take turns ([`race`]), arrays and plans ([`data`]), loops compiled
-//! for a level ([`levels`]) with the engine's functions inlined ([`kernels`]), handwritten loops for one shape
-//! ([`by_hand`]) and for one broadcasting pattern ([`by_pattern`]), gradients ([`gradients`]) with loops for
-//! them ([`slopes`]), the limits of the machine's memory ([`limits`]), and the resulting tables ([`results`])
-//! and pictures ([`picture`]).
+//! for a level ([`levels`]) with the engine's functions inlined ([`kernels`]), handwritten loops for one
+//! shape ([`by_hand`]) and for one broadcasting pattern ([`by_pattern`]), gradients ([`gradients`]) with
+//! loops for them ([`slopes`]), the limits of the machine's memory ([`limits`]), and the resulting tables
+//! ([`results`]) and pictures ([`picture`]).
 #![allow(dead_code, unused_imports, reason = "each bench uses only a part")]
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small counts")]
 
