@@ -79,7 +79,7 @@ mod tanh;
 use crate::Level;
 use crate::arch::{ChainOp, FloatKernels, Link, Scalars, table, vector};
 use broadcheck_spec::Function;
-pub(crate) use real::Real;
+use real::Real;
 
 pub use levels::{log_f32, log_f64, tanh_f32, tanh_f64};
 pub use levels::{power_by_base_f32, power_by_base_f64};

@@ -34,7 +34,7 @@ impl ValueKind {
 /// A derivative that is one loop, where functions would take many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Slope {
-    /// Of x^y by x, of x and y ([`Real::slope_of_size`](crate::math::Real)).
+    /// Of x^y by x, of x and y.
     PowerByBase,
     /// Of larger, smaller and f: f times the derivative of the maximum by `larger`, which is that of the
     /// minimum by `smaller`. It is f if `larger` is larger, half of f if both are equal, 0 whatever f is if

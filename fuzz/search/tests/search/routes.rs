@@ -30,7 +30,8 @@ fn floor(profile: &Profile, requests: usize, least: &[(&str, usize)]) {
 
 #[test]
 fn small_requests_take_the_ways_of_small_requests() {
-    let least = [("nothing", 100), ("call", 100), ("chain", 50), ("gradient", 100), ("tiles", 100)];
+    let least =
+        [("nothing", 100), ("call", 100), ("chain", 50), ("group", 50), ("gradient", 100), ("tiles", 100)];
     floor(&Profile::all(), 20_000, &least);
 }
 
