@@ -4,8 +4,9 @@ use super::choices::Choices;
 use super::destinations::destined;
 use super::expressions::{Builder, MAX_LEAVES, dtypes, with_every_operand};
 use super::faults::{self, Fault};
-use super::lengths::size;
-use super::profile::Profile;
+use super::lengths::{Size, size};
+use super::planes;
+use super::profile::{Profile, RuleOperation};
 use super::shapes::{Skeleton, accepted};
 use super::values::{ValueMix, values};
 use super::views::layout;
@@ -32,22 +33,14 @@ pub fn request(choices: &mut dyn Choices, profile: &Profile) -> Request {
 fn drawn(choices: &mut dyn Choices, profile: &Profile) -> Request {
     let rule_operation = choices.one_of(&profile.rule_operations);
     let size = size(choices, profile.max_elements, profile.large);
-    let faults = faults::drawn(choices, profile, rule_operation);
-    let least = faults::least_rank(&faults).max(profile.limits.least_rank);
-    let mut skeleton = accepted(choices, rule_operation, (least, profile.max_rank), size, profile.limits);
-    faults::in_skeleton(choices, &mut skeleton, &faults, profile);
-    let gradient = rule_operation.1 == OperationKind::Gradient;
-    let mut dtypes = dtypes(choices, &profile.dtypes, skeleton.shapes.len(), gradient);
-    let operation = operation(choices, profile, &skeleton, &mut dtypes, &faults);
-    let mix = match (profile.plain_values, gradient) {
-        (true, _) => ValueMix::Counters,
-        (false, true) => ValueMix::Summable,
-        (false, false) => ValueMix::Any,
+    let request = if size.planes && planes::fit(profile) {
+        planes::request(choices, profile, rule_operation)
+    } else {
+        mixed(choices, profile, rule_operation, size)
     };
-    let operands = operands(choices, profile, &mut skeleton, &dtypes, mix);
-    let request = Request::new(skeleton.rules(), operation, operands).expect("what is drawn is well-formed");
+    let kind = request.operation().kind();
     let differentiable =
-        gradient || profile.draws_gradients() && skeleton.operation == OperationKind::Broadcast;
+        kind == OperationKind::Gradient || profile.draws_gradients() && kind == OperationKind::Broadcast;
     if profile.cotangent && differentiable && choices.chance(1, 3) {
         return weighted(choices, profile, &request).unwrap_or(request);
     }
@@ -55,6 +48,28 @@ fn drawn(choices: &mut dyn Choices, profile: &Profile) -> Request {
         return destined(choices, profile, &request).unwrap_or(request);
     }
     request
+}
+
+/// A request of any shapes, which may be refused.
+fn mixed(choices: &mut dyn Choices, profile: &Profile, rule_operation: RuleOperation, size: Size) -> Request {
+    let faults = faults::drawn(choices, profile, rule_operation);
+    let least = faults::least_rank(&faults).max(profile.limits.least_rank);
+    let mut skeleton = accepted(choices, rule_operation, (least, profile.max_rank), size, profile.limits);
+    faults::in_skeleton(choices, &mut skeleton, &faults, profile);
+    let gradient = rule_operation.1 == OperationKind::Gradient;
+    let mut dtypes = dtypes(choices, &profile.dtypes, skeleton.shapes.len(), gradient);
+    let operation = operation(choices, profile, &skeleton, &mut dtypes, &faults);
+    let operands = operands(choices, profile, &mut skeleton, &dtypes, mix(profile, gradient));
+    Request::new(skeleton.rules(), operation, operands).expect("what is drawn is well-formed")
+}
+
+/// The values of operands.
+pub(super) fn mix(profile: &Profile, gradient: bool) -> ValueMix {
+    match (profile.plain_values, gradient) {
+        (true, _) => ValueMix::Counters,
+        (false, true) => ValueMix::Summable,
+        (false, false) => ValueMix::Any,
+    }
 }
 
 /// The largest cotangent that is drawn, in elements.

@@ -5,7 +5,7 @@ use super::profile::Functions;
 use broadcheck_spec::{DType, Expression, Function, Node};
 
 /// The functions from numbers to numbers of the same dtype.
-const BINARY: [Function; 5] =
+pub(super) const BINARY: [Function; 5] =
     [Function::Add, Function::Subtract, Function::Multiply, Function::Maximum, Function::Minimum];
 const BINARY_OF_FLOATS: [Function; 7] = [
     Function::Add,
@@ -16,11 +16,11 @@ const BINARY_OF_FLOATS: [Function; 7] = [
     Function::Divide,
     Function::Power,
 ];
-const UNARY: [Function; 2] = [Function::Negate, Function::Abs];
+pub(super) const UNARY: [Function; 2] = [Function::Negate, Function::Abs];
 const UNARY_OF_FLOATS: [Function; 6] =
     [Function::Negate, Function::Abs, Function::Sqrt, Function::Exp, Function::Log, Function::Tanh];
 /// The comparisons of numbers.
-const COMPARISONS: [Function; 6] = [
+pub(super) const COMPARISONS: [Function; 6] = [
     Function::Less,
     Function::Equal,
     Function::NotEqual,
@@ -29,7 +29,7 @@ const COMPARISONS: [Function; 6] = [
     Function::GreaterEqual,
 ];
 const COMPARISONS_OF_TRUTH: [Function; 2] = [Function::Equal, Function::NotEqual];
-const LOGIC: [Function; 2] = [Function::LogicalAnd, Function::LogicalOr];
+pub(super) const LOGIC: [Function; 2] = [Function::LogicalAnd, Function::LogicalOr];
 
 /// The most leaves of an expression, and the longest chain of unary functions.
 pub(super) const MAX_LEAVES: usize = 16;
@@ -37,7 +37,7 @@ const MAX_CHAIN: usize = 40;
 
 /// The functions of a program of floats. Those that soon give infinity or NaN are rare, so that a wrong
 /// operand is seen at the end.
-const STEPS_OF_FLOATS: [Function; 8] = [
+pub(super) const STEPS_OF_FLOATS: [Function; 8] = [
     Function::Add,
     Function::Subtract,
     Function::Multiply,

@@ -1,6 +1,7 @@
 //! Lengths and shapes, within a budget of elements. The lengths are those at which engines tend to fail.
 
 use super::choices::Choices;
+use std::ops::Range;
 
 /// Lengths that are drawn: 1, 2, primes, and lengths around SIMD widths, cache lines and blocks, in ascending
 /// order.
@@ -16,6 +17,8 @@ pub(super) struct Size {
     pub(super) budget: usize,
     /// Whether to use up the budget.
     pub(super) large: bool,
+    /// Whether to draw one of the `planes` instead.
+    pub(super) planes: bool,
 }
 
 /// The block sizes of engines. Results of several tiles are drawn with about as many elements.
@@ -24,20 +27,26 @@ const BLOCKS: [usize; 4] = [1024, 2048, 4096, 8192];
 /// The first of 2^16 rolls that is large, and the one of 2^10 that is about the size of a block.
 const LARGE: u64 = 0x2a60;
 const BLOCK: u64 = 0x155;
+/// The rolls of 2^16 that draw one of the `planes`.
+const PLANES: Range<u64> = 0x1540..0x1560;
 
 /// A size: mostly a few elements, occasionally several tiles, rarely enough for several threads.
 pub(super) fn size(choices: &mut dyn Choices, max_elements: usize, large: u16) -> Size {
     let roll = choices.below(1 << 16);
     // Not at the end of the range, because mutations of bytes often set all bits.
     if (LARGE..LARGE + u64::from(large)).contains(&roll) {
-        return Size { budget: max_elements, large: true };
+        return Size { budget: max_elements, large: true, planes: false };
     }
-    let small = |budget: usize| Size { budget: budget.min(max_elements), large: false };
+    let small = |budget: usize| Size {
+        budget: budget.min(max_elements),
+        large: false,
+        planes: PLANES.contains(&roll),
+    };
     match roll >> 6 {
         BLOCK => {
             let block = choices.one_of(&BLOCKS) - 1 + choices.index(3);
             let budget = if choices.chance(1, 16) { 4 * block } else { block };
-            Size { budget: budget.min(max_elements), large: budget <= max_elements }
+            Size { budget: budget.min(max_elements), large: budget <= max_elements, planes: false }
         }
         0..=639 => small(8),
         640..=927 => small(24),

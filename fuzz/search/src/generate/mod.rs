@@ -25,6 +25,7 @@ mod faults;
 mod lengths;
 mod near;
 mod neighbours;
+mod planes;
 mod profile;
 pub mod seeds;
 mod shapes;

@@ -276,12 +276,18 @@ fn in_dim(choices: &mut dyn Choices, skeleton: &mut Skeleton, mut target: Vec<us
 
 fn theano(choices: &mut dyn Choices, skeleton: &mut Skeleton, result: &[usize], size: Size, limits: Limits) {
     skeleton.shapes = parts(choices, result, size, limits);
-    let rank = skeleton.shapes.iter().map(Vec::len).max().unwrap_or(0);
-    for shape in &skeleton.shapes {
+    skeleton.flags = flags(choices, &skeleton.shapes);
+}
+
+/// The flags of operands that are accepted under `theano`.
+pub(super) fn flags(choices: &mut dyn Choices, shapes: &[Vec<usize>]) -> Vec<Option<Vec<bool>>> {
+    let rank = shapes.iter().map(Vec::len).max().unwrap_or(0);
+    let mut all = Vec::with_capacity(shapes.len());
+    for shape in shapes {
         let lead = rank - shape.len();
         let is_stretched = |axis: usize| {
             shape[axis] == 1
-                && skeleton.shapes.iter().any(|other| {
+                && shapes.iter().any(|other| {
                     (axis + lead).checked_sub(rank - other.len()).is_some_and(|axis| other[axis] != 1)
                 })
         };
@@ -293,6 +299,7 @@ fn theano(choices: &mut dyn Choices, skeleton: &mut Skeleton, result: &[usize], 
             flags.push(stretched || length == 1 && choices.chance(1, 2));
         }
         let absent = !needed && choices.chance(1, 2);
-        skeleton.flags.push(if absent { None } else { Some(flags) });
+        all.push(if absent { None } else { Some(flags) });
     }
+    all
 }

@@ -21,7 +21,7 @@ use broadcheck_spec::{
 const MOST_DRAWS: usize = 64;
 
 /// The intended number of elements of a result. Lengths matter only by comparison, so they are small.
-const SMALL: Size = Size { budget: 40, large: false };
+const SMALL: Size = Size { budget: 40, large: false, planes: false };
 
 /// Draws a signature. It is always well-formed; the rule set decides what is known of its result. `None` if
 /// the profile has none, or none was drawn in many attempts.

@@ -97,7 +97,7 @@ fn placed(treated: Axis, step: i64, length: usize, room: i64) -> (i64, i64) {
 }
 
 /// The offset and the buffer length for these strides, with some room before and after.
-fn fitted(choices: &mut dyn Choices, shape: &[usize], strides: Vec<i64>) -> Layout {
+pub(super) fn fitted(choices: &mut dyn Choices, shape: &[usize], strides: Vec<i64>) -> Layout {
     let reach = |below: bool| -> usize {
         let axes =
             shape.iter().zip(&strides).filter(|&(&length, &stride)| length > 1 && (stride < 0) == below);
