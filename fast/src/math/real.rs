@@ -1,4 +1,4 @@
-//! The constants of `log`, `tanh` and `power` in f64 and f32, for which they are written once. Polynomials
+//! The constants of `log` and `power` in f64 and f32, for which they are written once. Polynomials
 //! are minimax fits (Remez exchange, 260 bits), listed from the constant on.
 
 use super::vector::{ENTRIES, Vector};
@@ -43,14 +43,6 @@ pub(crate) trait Real: Vector<Element = Self> + 'static {
     /// (ln(1 + r) - r + r^2/2 - r^3/3) / r^4.
     const POWER_TAIL: &'static [Self];
 
-    const LOG2_E: Self;
-    /// Adding this to a number leaves the nearest integer, plus the bias of exponents, in the low bits.
-    const ROUND: Self;
-    /// (e^r - 1 - r) / r^2 for |r| <= ln(2)/2.
-    const EXPM1_TAIL: &'static [Self];
-    /// From here on, tanh rounds to 1.
-    const TANH_ONE: Self;
-
     /// 2^70. As an exponent, this or any larger number gives only 0, 1 and infinity.
     const LARGEST_EXPONENT: Self;
     /// Up to this |x|, e^x is neither infinite nor subnormal.
@@ -67,6 +59,8 @@ pub(crate) trait Real: Vector<Element = Self> + 'static {
     fn exp_whole<V: Vector<Element = Self>, const U: usize>(shifted: [V; U], p: [V; U]) -> [V; U];
     /// `exp_scaled` of `f64.rs`.
     fn exp_scaled<V: Vector<Element = Self>, const U: usize>(shifted: [V; U], p: [V; U]) -> [V; U];
+    /// The hyperbolic tangent.
+    fn tanh_of<V: Vector<Element = Self>, const U: usize>(x: [V; U]) -> [V; U];
     /// x^y, given |x|^y rounded for finite positive |x|, and anything else for the other numbers.
     fn power_of_size(x: Self, y: Self, size: Self) -> Self;
     /// The derivative of x^y by x, given |x|^(y-1).
@@ -85,7 +79,7 @@ pub(super) fn polynomial<V: Vector<Element: Real>>(r: V, coefficients: &[V::Elem
 }
 
 macro_rules! real {
-    ($type:ident, $bits:ident, $functions:ident {
+    ($type:ident, $bits:ident, $functions:ident, $tanh:path {
         mantissa_bits: $mantissa:literal,
         bias: $bias:literal,
         $($name:ident: $of:ty = $value:expr;)*
@@ -106,8 +100,6 @@ macro_rules! real {
             const RAISED: $type = ($mantissa + 2) as $type;
             const LOW: $type = 1.0 - 9.5 / 32.0;
             const ONE_LESS_LOW: $type = $type::from_bits((1.0 as $type).to_bits() - Self::LOW.to_bits());
-            const LOG2_E: $type = std::$type::consts::LOG2_E;
-            const ROUND: $type = ((3_u64 << ($mantissa - 1)) + $bias) as $type;
             const LARGEST_EXPONENT: $type = 1_180_591_620_717_411_303_424.0;
             const EXP_SAFE: $type = super::$functions::EXP_SAFE;
             $(const $name: $of = $value;)*
@@ -126,6 +118,11 @@ macro_rules! real {
             #[inline(always)]
             fn exp_scaled<V: Vector<Element = $type>, const U: usize>(shifted: [V; U], p: [V; U]) -> [V; U] {
                 super::$functions::exp_scaled(shifted, p)
+            }
+
+            #[inline(always)]
+            fn tanh_of<V: Vector<Element = $type>, const U: usize>(x: [V; U]) -> [V; U] {
+                $tanh(x)
             }
 
             #[inline(always)]
@@ -163,7 +160,7 @@ macro_rules! real {
     };
 }
 
-real! { f64, u64, f64 {
+real! { f64, u64, f64, super::tanh::tanh_f64 {
     mantissa_bits: 52,
     bias: 1023,
     LOG_INVERSE: &'static [f64; ENTRIES] = &[
@@ -197,17 +194,10 @@ real! { f64, u64, f64 {
         -0.24999999999998343, 0.1999999999999646, -0.16666666678246345, 0.14285714304200628,
         -0.12499973233737918, 0.11111076896617765, -0.10025197794996772, 0.09117867348715655,
     ];
-    // Within 2^-61.7 of e^r - 1.
-    EXPM1_TAIL: &'static [f64] = &[
-        0.5, 0.16666666666666677, 0.0416666666666667, 0.008333333333321532, 0.0013888888888866568,
-        0.0001984126988640145, 2.480158736105145e-05, 2.755724391131049e-06, 2.7557242356578564e-07,
-        2.510914751918635e-08, 2.0924563681140176e-09,
-    ];
-    TANH_ONE: f64 = 20.0;
     EXP_LIMIT: f64 = 800.0;
 } }
 
-real! { f32, u32, f32 {
+real! { f32, u32, f32, super::tanh::tanh_f32 {
     mantissa_bits: 23,
     bias: 127,
     LOG_INVERSE: &'static [f32; ENTRIES] = &[
@@ -233,8 +223,5 @@ real! { f32, u32, f32 {
     THIRD_REST: f32 = -9.934108e-09;
     // Within 2^-35.2 of ln(1 + r).
     POWER_TAIL: &'static [f32] = &[-0.2499999, 0.20014937, -0.16690028];
-    // Within 2^-26.1 of e^r - 1.
-    EXPM1_TAIL: &'static [f32] = &[0.5, 0.16666542, 0.04166628, 0.008366645, 0.0013946538];
-    TANH_ONE: f32 = 10.0;
     EXP_LIMIT: f32 = 110.0;
 } }
