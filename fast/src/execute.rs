@@ -34,7 +34,7 @@ pub(crate) struct Run<'a> {
     pub(crate) used: &'a [u32],
     /// Whether the result is written with non-temporal stores.
     pub(crate) non_temporal: bool,
-    /// Whether functions of `math` prefetch what the next tile will read.
+    /// Whether functions of `math` and sums prefetch what the next tile will read.
     pub(crate) fetches: bool,
 }
 
@@ -378,17 +378,21 @@ impl Tile<'_, '_> {
         });
     }
 
-    /// Adds the values of a chain to one element of the gradient.
+    /// Adds the values of a chain to one element of the gradient, or to as many.
     fn chain_sum<T: Float>(&mut self, first: Source, links: &Range<u32>, access: usize, count: usize) {
         let mut output = std::mem::replace(&mut self.output, Output::Bool(&mut []));
         let kernels = T::float_kernels(self.run.table);
-        let mut lanes = [T::default(); LANES];
+        let (place, sums) = (self.cursor.position(access), T::output(&mut output));
         {
-            let given = self.links::<T>(links, count);
-            kernels.chain_sum.run(&self.link(ChainOp::Add, Some(first), count), &given, count, &mut lanes);
+            let (first, given) = (self.link(ChainOp::Add, Some(first), count), self.links::<T>(links, count));
+            if self.run.tiling.accesses[access].kind == AccessKind::Direct {
+                kernels.chain_sum.run(&first, &given, count, &mut sums[place..place + count]);
+            } else {
+                let mut lanes = [T::default(); LANES];
+                kernels.chain_sum.run(&first, &given, count, &mut lanes);
+                kernels.add_to.run(&mut sums[place..=place], &[kernels.sum.run(&lanes)]);
+            }
         }
-        let place = self.cursor.position(access);
-        kernels.add_to.run(&mut T::output(&mut output)[place..=place], &[kernels.sum.run(&lanes)]);
         self.output = output;
     }
 
@@ -566,6 +570,11 @@ impl Tile<'_, '_> {
         let start = self.cursor.position(access);
         let pattern = self.run.tiling.pattern(access);
         let values = self.read::<T>(source, count);
+        // While a tile is added, nothing else reads memory either: 0.89 instead of 0.97 ns per element of the
+        // gradient of a maximum over 2000x2000, 0.49 instead of 0.51 of a select.
+        if self.run.fetches {
+            self.fetch_next(count, (FETCHED_BYTES / size_of::<T>()).min(count));
+        }
         gather_sum(T::float_kernels(self.run.table), T::output(&mut output), start, pattern, values);
         self.output = output;
     }

@@ -483,8 +483,8 @@ unsafe fn group<V: Vector, const U: usize, const ROWS: usize, const KIND: u8, co
     }
 }
 
-/// Adds the values of the chain over `count` elements to `lanes`. Element `i` is added to lane `i % LANES`,
-/// so each lane adds its elements in the same order on every level.
+/// Adds the values of the chain over `count` elements to `lanes`: to as many, or else element `i` to lane
+/// `i % LANES`, so that each lane adds its elements in the same order on every level.
 ///
 /// # Safety
 /// The machine has the instructions of `V`.
@@ -493,7 +493,7 @@ pub(super) unsafe fn sum<V: Vector, const U: usize>(
     first: &Link<'_, V::Element>,
     links: &[Link<'_, V::Element>],
     count: usize,
-    lanes: &mut [V::Element; LANES],
+    lanes: &mut [V::Element],
 ) {
     const {
         assert!(<V::Element as Vector>::WIDTH == 1);
@@ -504,43 +504,45 @@ pub(super) unsafe fn sum<V: Vector, const U: usize>(
         enough(first) && links.iter().all(|link| link.op.is_unary() || enough(link)),
         "an argument of a chain is shorter than the range that is added up"
     );
+    assert!(lanes.len() >= count || lanes.len() == LANES, "a chain is added to another number of elements");
+    let wrap = if lanes.len() >= count { usize::MAX } else { LANES - 1 };
     let mut at = 0;
-    // SAFETY: the caller guarantees the instructions of `V`, and the assertion the elements of a group.
-    // Groups of `U` vectors, of one vector and of one element start at lanes from which they fit. `at` is at
-    // most `count`, which is not limited if all arguments are scalars, so nothing is added to `at` before the
-    // comparison.
+    // SAFETY: the caller guarantees the instructions of `V`, and the assertions the elements of a group.
+    // There is a lane for each element, or there are `LANES`, where groups of `U` vectors, of one vector and
+    // of one element start at lanes from which they fit. `at` is at most `count`, which is not limited if all
+    // arguments are scalars, so nothing is added to `at` before the comparison.
     unsafe {
         while count - at >= U * V::WIDTH {
-            add_up::<V, U>(first, links, at, lanes);
+            add_up::<V, U>(first, links, at, &mut lanes[at & wrap..]);
             at += U * V::WIDTH;
         }
         while count - at >= V::WIDTH {
-            add_up::<V, 1>(first, links, at, lanes);
+            add_up::<V, 1>(first, links, at, &mut lanes[at & wrap..]);
             at += V::WIDTH;
         }
         while at < count {
-            add_up::<V::Element, 1>(first, links, at, lanes);
+            add_up::<V::Element, 1>(first, links, at, &mut lanes[at & wrap..]);
             at += 1;
         }
     }
 }
 
-/// Adds `U` vectors of the chain, from element `at` on, to their lanes.
+/// Adds `U` vectors of the chain, from element `at` on, to the first lanes.
 ///
 /// # Safety
-/// As for [`group`], for the arguments. From lane `at % LANES` on there are `U * V::WIDTH` lanes.
+/// As for [`group`], for the arguments. There are `U * V::WIDTH` lanes.
 #[inline(always)]
 unsafe fn add_up<V: Vector, const U: usize>(
     first: &Link<'_, V::Element>,
     links: &[Link<'_, V::Element>],
     at: usize,
-    lanes: &mut [V::Element; LANES],
+    lanes: &mut [V::Element],
 ) {
     // SAFETY: guaranteed by the caller.
     unsafe {
         let a = compute::<V, U, 1, FUNCTIONS, false>(first, links, [0, at]);
         for (k, a) in a.into_iter().enumerate() {
-            let lane = lanes.as_mut_ptr().add(at % LANES + k * V::WIDTH);
+            let lane = lanes.as_mut_ptr().add(k * V::WIDTH);
             V::load(lane).add(a).store(lane);
         }
     }

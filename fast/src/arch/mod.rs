@@ -157,8 +157,9 @@ kernels! {
     );
     /// A chain from its first argument through its links, over a number of rows.
     Chain<T>(first: &Link<'_, T>, links: &mut [Link<'_, T>], rows: usize, out: &mut [T]);
-    /// The values of a chain over a number of elements, added to partial sums.
-    ChainSum<T>(first: &Link<'_, T>, links: &[Link<'_, T>], count: usize, lanes: &mut [T; LANES]);
+    /// The values of a chain over a number of elements, added to [`LANES`] partial sums or to as many
+    /// elements.
+    ChainSum<T>(first: &Link<'_, T>, links: &[Link<'_, T>], count: usize, lanes: &mut [T]);
     /// `out = f(a, b)` over blocks of a number of rows of a width; with non-temporal stores if permitted and
     /// available.
     Grid<T>(

@@ -4,7 +4,7 @@
 //!
 //! To add a level, implement [`Simd`] for it, and [`Vector`] and [`LevelVector`] for its two vector types.
 
-use super::chain::{self, ARITHMETIC, FUNCTIONS, LANES, Link, SUMS};
+use super::chain::{self, ARITHMETIC, FUNCTIONS, Link, SUMS};
 use super::choice::{self, Comparison};
 use super::element::Element;
 use super::expand::{self, Pairing, Repeat};
@@ -45,7 +45,7 @@ pub(super) unsafe trait LevelVector: Vector {
         first: &Link<'_, Self::Element>,
         links: &[Link<'_, Self::Element>],
         count: usize,
-        lanes: &mut [Self::Element; LANES],
+        lanes: &mut [Self::Element],
     );
 
     /// `out = f(a, b)` with `b` repeated: plain loops, unless the level's permutations are faster.
@@ -118,7 +118,7 @@ macro_rules! level_vector {
                 first: &Link<'_, Self::Element>,
                 links: &[Link<'_, Self::Element>],
                 count: usize,
-                lanes: &mut [Self::Element; LANES],
+                lanes: &mut [Self::Element],
             ) {
                 // SAFETY: as in `chain`, for the instructions.
                 unsafe { chain::sum::<Self, { Self::EXP_GROUP }>(first, links, count, lanes) }
@@ -256,7 +256,7 @@ pub(super) trait Simd: Sized {
         first: &Link<'_, V::Element>,
         links: &[Link<'_, V::Element>],
         count: usize,
-        lanes: &mut [V::Element; LANES],
+        lanes: &mut [V::Element],
     );
     unsafe fn choice<V: LevelVector<Level = Self>, O: VectorOp, const ONE_A: bool, const ONE_B: bool>(
         a: &[V::Element],
@@ -425,7 +425,7 @@ macro_rules! entry_points {
             first: &Link<'_, V::Element>,
             links: &[Link<'_, V::Element>],
             count: usize,
-            lanes: &mut [V::Element; LANES],
+            lanes: &mut [V::Element],
         ) {
             // SAFETY: as in `chain`.
             unsafe { V::chain_sum(first, links, count, lanes) }

@@ -51,18 +51,17 @@ pub(super) struct Facts {
     pub(super) stationary: bool,
 }
 
-/// Looks at everything that `root` needs. With non-temporal stores a single link is a chain too, because
-/// other kernels have no such stores.
+/// Looks at everything that `root` needs. `single` is whether a single link is a chain too if it is the root.
 pub(super) fn find(
     graph: &Graph,
     (root, readers): (u32, &[u32]),
-    (half_in_bits, non_temporal): (bool, bool),
+    (half_in_bits, single): (bool, bool),
     tiling: &Tiling,
     access_of: impl Fn(u32) -> u32,
 ) -> Chains {
     let calls = graph.values.iter().filter(|value| !value.kind.arguments().is_empty()).count();
     let exp = |kind| matches!(kind, ValueKind::Call { function: Function::Exp, .. });
-    let facts = if calls > 1 || non_temporal || graph.values.iter().any(|value| exp(value.kind)) {
+    let facts = if calls > 1 || single || graph.values.iter().any(|value| exp(value.kind)) {
         facts(graph, root, tiling, access_of)
     } else {
         SmallVec::new()
@@ -80,7 +79,7 @@ pub(super) fn find(
         if arguments.is_empty() || last_use[at as usize] == NOBODY {
             continue;
         }
-        let fewest = if non_temporal && at == root { 1 } else { 2 };
+        let fewest = if single && at == root { 1 } else { 2 };
         let is_half = half_in_bits && graph.dtype(at) == DType::U16;
         let chain = match most_links(graph.dtype(at)) {
             _ if facts.is_empty() || is_half => None,

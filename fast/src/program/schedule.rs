@@ -154,6 +154,14 @@ pub(crate) struct Root<'a> {
     pub(crate) goal: Goal,
 }
 
+/// Whether each tile is added to one element of a gradient, or to as many that are contiguous.
+fn is_summed_by_chains(goal: Goal, tiling: &Tiling) -> bool {
+    match goal {
+        Goal::Sum(access) => tiling.accesses[access as usize].kind != AccessKind::Gather,
+        Goal::Store(_) => false,
+    }
+}
+
 /// Writes the steps that compute a root on every tile of `tiling` into `program`. `access_of` maps an operand
 /// to its access. If `half_in_bits` is given, values of dtype u16 are the bits of halves.
 ///
@@ -179,8 +187,11 @@ pub(crate) fn schedule(
         scheduler.push(Work::Copy { access, dtype }, Target::Output, u64::MAX, false);
         return Ok(());
     }
+    // Only chains have non-temporal stores, and only they add up what they compute: the gradient of a product
+    // of 2000x2000 in f64 takes 0.60 to 0.72 instead of 0.73 to 0.77 ns per element.
+    let single = non_temporal || is_summed_by_chains(goal, tiling);
     let Chains { last_use, chains, choices, conditions } =
-        find(graph, (root, readers), (half_in_bits.is_some(), non_temporal), tiling, &access_of);
+        find(graph, (root, readers), (half_in_bits.is_some(), single), tiling, &access_of);
     let mut placed: SmallVec<[Option<Placed>; VALUES]> = filled(None, root as usize + 1);
     for (at, value) in (0u32..=root).zip(&graph.values) {
         if last_use[at as usize] == NOBODY {
@@ -437,9 +448,7 @@ impl Scheduler<'_> {
                 (stored, Target::Scalar(register), Source::Scalar(register))
             }
             Some(Goal::Store(_)) if !stationary => (stored, Target::Output, WRITTEN),
-            Some(Goal::Sum(access))
-                if !stationary && self.tiling.accesses[access as usize].kind == AccessKind::Splat =>
-            {
+            Some(Goal::Sum(access)) if !stationary && is_summed_by_chains(Goal::Sum(access), self.tiling) => {
                 (Work::ChainSum { bank: float, first, start, end, access }, Target::Output, WRITTEN)
             }
             Some(Goal::Store(_) | Goal::Sum(_)) | None => {

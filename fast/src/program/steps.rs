@@ -70,7 +70,7 @@ pub(crate) enum Work {
     Choose { comparison: Comparison, bank: FloatBank, arguments: [Source; 4] },
     /// A fold from a first argument through a range of the program's links.
     Chain { bank: FloatBank, first: Source, start: u32, end: u32 },
-    /// The values of such a fold, added to one element of the gradient.
+    /// The values of such a fold, added to one element of the gradient or to as many.
     ChainSum { bank: FloatBank, first: Source, start: u32, end: u32, access: u32 },
     /// A binary function of an operand with the layout of the result and one that is repeated, into the
     /// result.

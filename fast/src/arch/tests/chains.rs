@@ -186,6 +186,14 @@ fn the_sum_of_a_chain_has_the_bits_of_the_sum_of_its_values() {
                 kernels.chain.run(&first, &mut links.clone(), 1, &mut stored);
                 let (found, want) = (kernels.sum.run(&lanes), kernels.sum.run(&stored));
                 assert_eq!(found.to_bits(), want.to_bits(), "{} of {count}", table.level);
+                // To as many elements. Those that follow are left alone.
+                let mut sums: Vec<f64> = values[..count].iter().chain(&[7.0; 9]).copied().collect();
+                kernels.chain_sum.run(&first, &links, count, &mut sums);
+                for (at, (found, value)) in sums.iter().zip(&stored).enumerate() {
+                    let want = values[at] + value;
+                    assert_eq!(found.to_bits(), want.to_bits(), "{}, {at} of {count}", table.level);
+                }
+                assert_eq!(sums[count..], [7.0; 9], "{} of {count}", table.level);
             }
         }
     }
