@@ -247,10 +247,17 @@ mod tests {
         assert_eq!(gradient(product(), &f64s(&[3.0, 5.0])), []);
         assert_eq!(gradient(product(), &f64s(&[3.0, 0.0])), values(&[-0.0, 0.0]));
         assert_eq!(gradient(product(), &f64s(&[3.0, f64::NAN])), []);
-        // A pole within the ULPs of the logarithm: every finite number, and no other.
+        // A pole within the ULPs of the logarithm, beside it and at it: all.
         let quotient = call(Function::Divide, [op(2), near_zero()]);
-        let beside_the_pole = f64s(&[2.0, 2f64.ln().next_up(), 1.0]);
-        assert_eq!(gradient(quotient, &beside_the_pole), [between(-f64::MAX, f64::MAX)]);
+        for limit in [2f64.ln().next_up(), 2f64.ln()] {
+            assert_eq!(gradient(quotient.clone(), &f64s(&[2.0, limit, 1.0])), everything(DType::F64));
+        }
+        // Where nothing but the operands is 0, the pole is certain.
+        let root = call(Function::Sqrt, [call(Function::Multiply, [op(0), call(Function::Exp, [op(1)])])]);
+        assert_eq!(gradient(root, &f64s(&[0.0, 1.0])), []);
+        // A pole that two answers together may reach: every finite number, and no other.
+        let further = (0..6).fold(2f64.ln(), |limit, _| limit.next_up());
+        assert_eq!(gradient(quotient, &f64s(&[2.0, further, 1.0])), [between(-f64::MAX, f64::MAX)]);
         // The derivative of 1/o0 at 3 is -1/9; one function gives 8 eps·|t| on both sides (V-6).
         let inverse = call(Function::Divide, [op(1), op(0)]);
         let [Admitted::Between { lower, upper }] = gradient(inverse, &f64s(&[3.0, 1.0]))[..] else {

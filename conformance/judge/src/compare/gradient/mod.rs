@@ -148,7 +148,8 @@ impl<'a> Bounds<'a> {
     }
 }
 
-/// The positions of the elements with a contribution whose branch is open.
+/// The positions of the elements with a contribution whose branch is open, or which is at a pole for some
+/// admissible values and not for others.
 fn open_elements(reading: &Reading<'_>, expression: &Expression, wrt: usize, ulp: u32) -> Vec<usize> {
     let operand_shape = reading.request.operands()[wrt].shape();
     let holds = expression.holds(wrt);
@@ -156,7 +157,8 @@ fn open_elements(reading: &Reading<'_>, expression: &Expression, wrt: usize, ulp
     for index in reading.indices() {
         let sets = admissible_nodes(expression, &reading.values_at(&index), ulp);
         let undefined = sets.iter().zip(&holds).any(|(set, holds)| *holds && may_be_undefined(set));
-        if undefined || expression.calls().any(|call| is_branch_open(call, &holds, &sets)) {
+        let is_open = |call| is_branch_open(call, &holds, &sets) || is_pole_open(call, &holds, &sets);
+        if undefined || expression.calls().any(is_open) {
             open.push(place_of(&reading.operand_index(wrt, &index), operand_shape));
         }
     }
@@ -181,6 +183,41 @@ fn is_branch_open(call: &Call, holds: &[bool], sets: &[Admissible]) -> bool {
         (Function::Abs, [Admissible::Floats(set)]) => differentiated(call.arguments()) && is_sign_open(set),
         _ => false,
     }
+}
+
+/// Whether the derivative of a function of w may be infinite or undefined here, and may be a number: a
+/// divisor, a base or the argument of `log` or `sqrt` may be 0 and may be another number.
+fn is_pole_open(call: &Call, holds: &[bool], sets: &[Admissible]) -> bool {
+    let reaches_zero = |set: &Admissible| match set {
+        Admissible::Floats(set) => set.holds_zero() && is_sign_open(set),
+        Admissible::Points(_) | Admissible::Anything => false,
+    };
+    let differentiated = call.arguments().iter().any(|&place| holds[place]);
+    let arguments = call.arguments();
+    let at = match call.function() {
+        Function::Divide => arguments[1],
+        Function::Power | Function::Log | Function::Sqrt => arguments[0],
+        Function::Add
+        | Function::Subtract
+        | Function::Multiply
+        | Function::Maximum
+        | Function::Minimum
+        | Function::Negate
+        | Function::Abs
+        | Function::Exp
+        | Function::Tanh
+        | Function::Equal
+        | Function::NotEqual
+        | Function::Less
+        | Function::LessEqual
+        | Function::Greater
+        | Function::GreaterEqual
+        | Function::LogicalAnd
+        | Function::LogicalOr
+        | Function::LogicalNot
+        | Function::Select => return false,
+    };
+    differentiated && reaches_zero(&sets[at])
 }
 
 /// Whether more than one of these is possible: one is larger, the other is, neither is. If one may be NaN, so
