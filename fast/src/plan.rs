@@ -28,17 +28,13 @@ use crate::inline_capacity::OPERANDS;
 use crate::lower::{Lengths, Lowered, count, lower};
 use crate::parallel;
 use crate::problem::{Form, Problem};
-use crate::route::{Route, Task, TiledProgram, in_bits, route, route_of_copy};
+use crate::route::{BEYOND_CACHES, Route, Task, TiledProgram, in_bits, route, route_of_copy};
 use crate::signature::{SignaturePlan, Wanted};
 use crate::tiny::TinyCall;
 use broadcheck_spec::half::slice::HalfFloatSliceExt;
 use broadcheck_spec::{DEFAULT_MAX_ELEMENTS, DType, Request, Shape, Signature, Tensor};
 use smallvec::SmallVec;
 use std::ops::Range;
-
-/// Operands of at least this many bytes are prefetched where functions of `math` are computed: they do not
-/// fit into a second-level cache (`benches/gradients`).
-const FETCHED_FROM: usize = 4 << 20;
 
 /// How to compute requests with certain shapes, strides, dtypes and a certain expression.
 ///
@@ -344,7 +340,7 @@ impl Plan {
             inputs,
             used: &tiled.used,
             non_temporal: tiled.non_temporal,
-            fetches: inputs.iter().map(Input::bytes).sum::<usize>() >= FETCHED_FROM,
+            fetches: inputs.iter().map(Input::bytes).sum::<usize>() >= BEYOND_CACHES,
         }
     }
 

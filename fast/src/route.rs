@@ -31,6 +31,10 @@ const LIVE_BYTES: usize = 20 << 10;
 /// Results of at least this many bytes are written with non-temporal stores.
 const NON_TEMPORAL_BYTES: usize = 8 << 20;
 
+/// Operands of at least this many bytes do not fit into a second-level cache. Where functions of `math` are
+/// computed, they are prefetched, and their gradients are added up in one pass (`benches/gradients`).
+pub(crate) const BEYOND_CACHES: usize = 4 << 20;
+
 /// How many times as many elements as a register has a tile takes that needs no registers, if a single axis
 /// is cut.
 const WIDE: usize = 8;
@@ -331,7 +335,8 @@ fn compile<'a>(
             Goal::Sum(u32::try_from(used.len()).unwrap_or(u32::MAX))
         }
     };
-    let root = Root { graph, value: root, readers: &readers, goal };
+    let beyond_caches = count.saturating_mul(widest(graph)) >= BEYOND_CACHES;
+    let root = Root { graph, value: root, readers: &readers, goal, beyond_caches };
     let access_of = |operand: u32| {
         let place = used.iter().position(|&used| used == operand);
         u32::try_from(place.unwrap_or(used.len())).unwrap_or(u32::MAX)

@@ -302,6 +302,49 @@ fn functions_of_large_operands_are_those_of_each_element() {
     assert!(powers == Data::from(expected));
 }
 
+/// The gradients of operands that are larger than a second-level cache are added up while they are computed,
+/// or prefetch while they are added. Of small integers, every sum is exact.
+#[test]
+fn gradients_of_large_operands_are_exact_sums() {
+    let x = Expression::operand;
+    let call = |function, arguments: [Expression; 2]| Expression::call(function, arguments).unwrap();
+    let (rows, columns) = (1101, 1003);
+    let whole = |factor: usize| -> Vec<f32> {
+        (0..rows * columns).map(|at| (at * factor % 1013 % 4) as f32).collect()
+    };
+    let (a, weights) = (whole(7), whole(11));
+    let product = call(Function::Multiply, [x(0), x(1)]);
+    let difference = call(Function::Subtract, [x(0), x(1)]);
+    let twice = call(Function::Multiply, [difference, x(0)]);
+    let maximum = call(Function::Maximum, [x(0), x(1)]);
+    type Slope = fn(f32, f32) -> f32;
+    // Where both of a maximum are equal, each has a half.
+    let of_maximum: Slope = |a, b| if a == b { 0.5 } else { f32::from(u8::from(b > a)) };
+    let slopes: [(&Expression, Slope); 3] =
+        [(&product, |a, _| a), (&twice, |a, _| -a), (&maximum, of_maximum)];
+    for shape in [vec![columns], vec![rows, 1], vec![1]] {
+        let count: usize = shape.iter().product();
+        let b: Vec<f32> = (0..count).map(|at| (at % 5) as f32).collect();
+        let place = |at: usize| if count == columns { at % columns } else { at / columns % count };
+        for (expression, slope) in slopes {
+            let dense = |name: &str, shape: &[usize], values: &[f32]| {
+                Operand::dense(name, shape, values.to_vec()).unwrap()
+            };
+            let operands = vec![dense("a", &[rows, columns], &a), dense("b", &shape, &b)];
+            let cotangent = Box::new(dense("w", &[rows, columns], &weights));
+            let expression = expression.clone();
+            let operation = Operation::Vjp { expression, wrt: 1, target_shape: None, cotangent };
+            let request = Request::new(Rules::Numpy, operation, operands).unwrap();
+            let Outcome::Success(success) = with_any_number_of_threads(&request) else { panic!("accepted") };
+            let mut expected = vec![0.0f32; count];
+            for (at, (a, weight)) in a.iter().zip(&weights).enumerate() {
+                expected[place(at)] += weight * slope(*a, b[place(at)]);
+            }
+            assert!(*success.tensor.values() == Data::from(expected), "{shape:?}");
+        }
+    }
+}
+
 #[test]
 fn a_transposed_operand_gives_the_bits_of_its_dense_copy() {
     let x = Expression::operand;

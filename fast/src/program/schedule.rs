@@ -141,6 +141,7 @@ struct Scheduler<'a> {
     half_in_bits: Option<Half>,
     tiling: &'a Tiling,
     program: &'a mut Program,
+    beyond_caches: bool,
     free: SmallVec<[(Bank, u32); VALUES]>,
     live: usize,
 }
@@ -152,13 +153,18 @@ pub(crate) struct Root<'a> {
     pub(crate) value: u32,
     pub(crate) readers: &'a [u32],
     pub(crate) goal: Goal,
+    /// Whether operands are so large that memory is slower than arithmetic.
+    pub(crate) beyond_caches: bool,
 }
 
-/// Whether each tile is added to one element of a gradient, or to as many that are contiguous.
-fn is_summed_by_chains(goal: Goal, tiling: &Tiling) -> bool {
-    match goal {
-        Goal::Sum(access) => tiling.accesses[access as usize].kind != AccessKind::Gather,
-        Goal::Store(_) => false,
+/// Whether a chain adds up what it computes. It always does for one element of a gradient. For as many as it
+/// computes, that saves a pass over each tile, but its loop is the slower one where operands are in a cache.
+fn sums_up(goal: Goal, tiling: &Tiling, beyond_caches: bool) -> bool {
+    let Goal::Sum(access) = goal else { return false };
+    match tiling.accesses[access as usize].kind {
+        AccessKind::Splat => true,
+        AccessKind::Direct => beyond_caches,
+        AccessKind::Gather => false,
     }
 }
 
@@ -175,9 +181,10 @@ pub(crate) fn schedule(
     non_temporal: bool,
     access_of: impl Fn(u32) -> u32,
 ) -> Result<(), NoKernel> {
-    let Root { graph, value: root, readers, goal } = root;
+    let Root { graph, value: root, readers, goal, beyond_caches } = root;
     *program = Program::default();
-    let mut scheduler = Scheduler { table, half_in_bits, tiling, program, free: SmallVec::new(), live: 0 };
+    let free = SmallVec::new();
+    let mut scheduler = Scheduler { table, half_in_bits, tiling, program, beyond_caches, free, live: 0 };
     if let (ValueKind::Operand(operand), Goal::Store(dtype)) = (graph.values[root as usize].kind, goal) {
         let access = access_of(operand);
         if (non_temporal || tiling.panel != 0) && half(dtype).is_none() {
@@ -189,7 +196,7 @@ pub(crate) fn schedule(
     }
     // Only chains have non-temporal stores, and only they add up what they compute: the gradient of a product
     // of 2000x2000 in f64 takes 0.60 to 0.72 instead of 0.73 to 0.77 ns per element.
-    let single = non_temporal || is_summed_by_chains(goal, tiling);
+    let single = non_temporal || beyond_caches && sums_up(goal, tiling, beyond_caches);
     let Chains { last_use, chains, choices, conditions } =
         find(graph, (root, readers), (half_in_bits.is_some(), single), tiling, &access_of);
     let mut placed: SmallVec<[Option<Placed>; VALUES]> = filled(None, root as usize + 1);
@@ -448,7 +455,9 @@ impl Scheduler<'_> {
                 (stored, Target::Scalar(register), Source::Scalar(register))
             }
             Some(Goal::Store(_)) if !stationary => (stored, Target::Output, WRITTEN),
-            Some(Goal::Sum(access)) if !stationary && is_summed_by_chains(Goal::Sum(access), self.tiling) => {
+            Some(Goal::Sum(access))
+                if !stationary && sums_up(Goal::Sum(access), self.tiling, self.beyond_caches) =>
+            {
                 (Work::ChainSum { bank: float, first, start, end, access }, Target::Output, WRITTEN)
             }
             Some(Goal::Store(_) | Goal::Sum(_)) | None => {
