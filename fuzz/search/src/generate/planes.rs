@@ -270,3 +270,67 @@ impl Callable {
         last
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::Seeded;
+    use broadcheck_reference::align;
+    use broadcheck_spec::{Capabilities, write};
+
+    /// So many requests of each operation of a profile.
+    fn drawn(profile: &Profile, each: usize) -> Vec<Request> {
+        let mut choices = Seeded::new(1);
+        let pairs: Vec<RuleOperation> = profile.rule_operations.repeat(each);
+        pairs.into_iter().map(|pair| request(&mut choices, profile, pair)).collect()
+    }
+
+    #[test]
+    fn all_are_accepted_and_have_long_axes() {
+        for request in drawn(&Profile::all(), 20) {
+            let text = || write::request_to_yaml(&request);
+            let shape = align(&request).unwrap_or_else(|refusal| panic!("{refusal:?}\n{}", text())).shape;
+            assert!(matches!(shape.rank(), 2 | 3) && shape.count().unwrap() <= MOST, "{shape:?}\n{}", text());
+            let calls = request.operation().expression().map_or(0, |expression| expression.calls().count());
+            assert!(calls <= 3 && shape.iter().any(|&length| length >= SHORTEST), "{}", text());
+        }
+    }
+
+    #[test]
+    fn operands_lie_in_each_way() {
+        let requests = drawn(&Profile::all(), 20);
+        let shares = |lies: fn(&Operand) -> bool| {
+            requests.iter().filter(|request| request.operands().iter().any(lies)).count() * 50
+                / requests.len()
+        };
+        assert!(shares(|operand| matches!(operand.strides(), Some([.., 1, 2..=i64::MAX]))) > 0, "transposed");
+        assert!(
+            shares(|operand| matches!(operand.shape()[..], [.., SHORTEST..=LONGEST, 1])) > 0,
+            "stretched along rows"
+        );
+        assert!(
+            shares(|operand| matches!(operand.shape()[..], [.., 1, SHORTEST..=LONGEST])) > 0,
+            "stretched across"
+        );
+        assert!(shares(|operand| matches!(operand.shape()[..], [1, 1, 2..=4])) > 0, "a short row");
+        assert!(shares(|operand| matches!(operand.strides(), Some([.., 0] | [.., 0, 1]))) > 0, "repeated");
+    }
+
+    #[test]
+    fn the_limits_of_a_profile_are_kept() {
+        let all = Capabilities::all();
+        for able in [
+            Capabilities { strided: false, ..all.clone() },
+            Capabilities { max_operands: Some(1), ..all.clone() },
+            Capabilities { max_rank: Some(2), max_calls: Some(1), ..all.clone() },
+            Capabilities { dtypes: vec![DType::Bool, DType::I8], ..all.clone() },
+            Capabilities { functions: vec![Function::Negate], ..all.clone() },
+            Capabilities { functions: Vec::new(), unused_operands: false, ..all },
+        ] {
+            let profile = Profile::within(&able);
+            for request in drawn(&profile, 4) {
+                assert!(profile.covers(&request), "{}", write::request_to_yaml(&request));
+            }
+        }
+    }
+}
