@@ -77,6 +77,7 @@ pub static SURVIVORS: &[Survivor] = &[
     not_drawn("rewrites/power-of-a-half", REWRITES_REQUESTS),
     not_drawn("kernels/long-runs-compare-nan", KERNELS_REQUESTS),
     not_drawn("kernels/exp-overflows-early", KERNELS_REQUESTS),
+    not_drawn("kernels/tanh-of-the-interval-beside", KERNELS_REQUESTS),
     not_drawn("views/strides-in-16-bits", VIEWS_REQUESTS),
     not_drawn("state/plan-without-flags", STATE_REQUESTS),
     not_drawn("state/result-without-attributes", STATE_REQUESTS),

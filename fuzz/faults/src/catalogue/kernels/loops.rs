@@ -198,6 +198,18 @@ pub(in super::super) static FAULTS: &[Fault] = &[
         }),
     ),
     invented(
+        "kernels/tanh-of-the-interval-beside",
+        K,
+        "In whole vectors, tanh of f32 just above 0.67 is computed by the polynomial of the interval below.",
+        lanes!(|lane, value| {
+            let [a] = lane.floats()?;
+            let applies = lane.is(F::Tanh, DType::F32) && lane.in_bytes(16);
+            // Some 16 ULPs.
+            let off = lane.number(value.as_f64()? * (1.0 + 2f64.powi(-19)));
+            (applies && (0.67114..0.672).contains(&a.abs())).then_some(off)
+        }),
+    ),
+    invented(
         "kernels/exp-of-nan",
         K,
         "In whole vectors, the clamped argument of exp loses NaN, and the result is infinite.",
