@@ -65,8 +65,8 @@
 //! | tanh f32 | 17.64 | 0.76 | 0.49 | 11.09 | 9.65 |
 //! | power f32 | 16.11 | 1.14 | 0.79 | 4.45 | 37.31 |
 //!
-//! The row of tanh f32 is of an earlier algorithm, which divided. On an Intel Xeon (family 6, model 207), that
-//! one took 21.9, 0.81 and 0.61 ns at the three levels, and the present one takes 10.4, 0.55 and 0.36.
+//! The row of tanh f32 is of an earlier algorithm, which divided. On an Intel Xeon (family 6, model 207), it
+//! took 21.9, 0.81 and 0.61 ns at the three levels, and the present one takes 10.4, 0.55 and 0.36.
 //!
 //! The portable level takes some forty instructions for each fused multiply-add in f64 and some twenty-five
 //! in f32. Before there were any, its figures were 1.48, 3.28, 7.23 and 11.52 in f64 (exp, log, tanh, power)
