@@ -46,6 +46,7 @@ pub(super) fn kernels() -> Vec<Request> {
     let negative = dense(0, &[9], Data::from(vec![-1.0f64; 9]));
     let exponents = dense(1, &[9], Data::from(vec![1e10f64; 9]));
     requests.push(numpy("power a b", vec![negative, exponents]));
+    requests.push(numpy("tanh a", vec![dense(0, &[9], Data::from(vec![0.6715f32; 9]))]));
     let halves: Vec<f16> = (0..40u16).map(|place| f16::from_bits(0x3c01 + 2 * place)).collect();
     let ulps = dense(1, &[], Data::from(vec![f16::from_f64(2f64.powi(-11))]));
     requests.push(numpy("add a b", vec![dense(0, &[40], Data::from(halves.clone())), ulps]));
