@@ -252,6 +252,11 @@ mod tests {
         for limit in [2f64.ln().next_up(), 2f64.ln()] {
             assert_eq!(gradient(quotient.clone(), &f64s(&[2.0, limit, 1.0])), everything(DType::F64));
         }
+        // The base of a root has a pole, and that of a square has none.
+        let power = call(Function::Power, [near_zero(), op(2)]);
+        let of_power = |exponent| gradient(power.clone(), &f64s(&[2.0, 2f64.ln(), exponent]));
+        assert_eq!(of_power(-1.0), everything(DType::F64));
+        assert_eq!(of_power(2.0), [between(-f64::MAX, f64::MAX)]);
         // Where nothing but the operands is 0, the pole is certain.
         let root = call(Function::Sqrt, [call(Function::Multiply, [op(0), call(Function::Exp, [op(1)])])]);
         assert_eq!(gradient(root, &f64s(&[0.0, 1.0])), []);

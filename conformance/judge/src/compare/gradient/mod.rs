@@ -186,18 +186,25 @@ fn is_branch_open(call: &Call, holds: &[bool], sets: &[Admissible]) -> bool {
 }
 
 /// Whether the derivative of a function of w may be infinite or undefined here, and may be a number: a
-/// divisor, a base or the argument of `log` or `sqrt` may be 0 and may be another number.
+/// divisor, the argument of `log` or `sqrt` or the base of a power below 1 may be 0 and may be another number.
 fn is_pole_open(call: &Call, holds: &[bool], sets: &[Admissible]) -> bool {
     let reaches_zero = |set: &Admissible| match set {
         Admissible::Floats(set) => set.holds_zero() && is_sign_open(set),
         Admissible::Points(_) | Admissible::Anything => false,
     };
-    let differentiated = call.arguments().iter().any(|&place| holds[place]);
+    let is_below_one = |piece: Piece, dtype| piece.ends(dtype)[0].as_f64().is_some_and(|least| least < 1.0);
+    let may_be_below_one = |set: &Admissible| match set {
+        Admissible::Floats(set) => set.pieces(&[]).into_iter().any(|piece| is_below_one(piece, set.dtype)),
+        Admissible::Points(_) | Admissible::Anything => false,
+    };
     let arguments = call.arguments();
+    let differentiated = arguments.iter().any(|&place| holds[place]);
     let at = match call.function() {
         Function::Divide => arguments[1],
-        Function::Power | Function::Log | Function::Sqrt => arguments[0],
-        Function::Add
+        Function::Log | Function::Sqrt => arguments[0],
+        Function::Power if may_be_below_one(&sets[arguments[1]]) => arguments[0],
+        Function::Power
+        | Function::Add
         | Function::Subtract
         | Function::Multiply
         | Function::Maximum
