@@ -455,9 +455,7 @@ impl Scheduler<'_> {
                 (stored, Target::Scalar(register), Source::Scalar(register))
             }
             Some(Goal::Store(_)) if !stationary => (stored, Target::Output, WRITTEN),
-            Some(Goal::Sum(access))
-                if !stationary && sums_up(Goal::Sum(access), self.tiling, self.beyond_caches) =>
-            {
+            Some(sum @ Goal::Sum(access)) if !stationary && sums_up(sum, self.tiling, self.beyond_caches) => {
                 (Work::ChainSum { bank: float, first, start, end, access }, Target::Output, WRITTEN)
             }
             Some(Goal::Store(_) | Goal::Sum(_)) | None => {
