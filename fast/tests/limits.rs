@@ -303,12 +303,13 @@ fn functions_of_large_operands_are_those_of_each_element() {
 }
 
 /// The gradients of operands that are larger than a second-level cache are added up while they are computed,
-/// or prefetch while they are added. Of small integers, every sum is exact.
+/// or prefetch while they are added. A tile is one row, so that it is added to as many elements. Of small
+/// integers, every sum is exact.
 #[test]
 fn gradients_of_large_operands_are_exact_sums() {
     let x = Expression::operand;
     let call = |function, arguments: [Expression; 2]| Expression::call(function, arguments).unwrap();
-    let (rows, columns) = (1101, 1003);
+    let (rows, columns) = (301, 5003);
     let whole = |factor: usize| -> Vec<f32> {
         (0..rows * columns).map(|at| (at * factor % 1013 % 4) as f32).collect()
     };

@@ -186,7 +186,8 @@ fn is_branch_open(call: &Call, holds: &[bool], sets: &[Admissible]) -> bool {
 }
 
 /// Whether the derivative of a function of w may be infinite or undefined here, and may be a number: a
-/// divisor, the argument of `log` or `sqrt` or the base of a power below 1 may be 0 and may be another number.
+/// divisor, the argument of `log` or `sqrt` or the base of a power below 1 may be 0 and may be another
+/// number.
 fn is_pole_open(call: &Call, holds: &[bool], sets: &[Admissible]) -> bool {
     let reaches_zero = |set: &Admissible| match set {
         Admissible::Floats(set) => set.holds_zero() && is_sign_open(set),
