@@ -91,6 +91,7 @@ mod summary;
 mod weight;
 mod worker;
 
+use crate::globs::Glob;
 use arguments::{Arguments, HELP};
 use broadcheck_spec::{FILES, Implementation, LoadErrors, Suite, load_str};
 use channel::Task;
@@ -126,6 +127,8 @@ pub struct Tests {
     in_process: bool,
     min_asked: Option<u8>,
     sample: u64,
+    /// Globs over names of tests that are ignored, with the reasons.
+    ignored: Vec<(String, String)>,
 }
 
 impl Tests {
@@ -147,6 +150,7 @@ impl Tests {
             in_process: false,
             min_asked: None,
             sample: u64::MAX,
+            ignored: Vec::new(),
         }
     }
 
@@ -237,6 +241,16 @@ impl Tests {
     #[must_use]
     pub fn sample_sweeps(mut self, cases: u64) -> Tests {
         self.sample = cases;
+        self
+    }
+
+    /// Ignores the tests whose whole names match this [glob](crate::globs), such as those of long operands
+    /// for a slow library: `tests.ignore("*/long*", "takes minutes")`. The reason is shown, and `--ignored`
+    /// and `--include-ignored` run them. A glob that matches no test is an error. With several
+    /// implementations, the name is `ID (IMPLEMENTATION)`.
+    #[must_use]
+    pub fn ignore(mut self, glob: &str, reason: &str) -> Tests {
+        self.ignored.push((glob.to_owned(), reason.to_owned()));
         self
     }
 
@@ -358,6 +372,12 @@ impl Tests {
                 trials.push(Trial { ignored, ..subject.sweep(place, &sweep) });
             }
         }
+        for (glob, reason) in &self.ignored {
+            let matching = ignore(&mut trials, glob, reason)?;
+            if whole && matching == 0 {
+                return Err(format!("found no test to ignore that matches `{glob}`, expected at least one"));
+            }
+        }
         Ok(trials)
     }
 
@@ -376,6 +396,14 @@ impl Tests {
             None => Ok((Suite::builtin()?, true)),
         }
     }
+}
+
+/// Ignores the tests whose names match a glob, and returns how many match. A test that is ignored already
+/// keeps its reason.
+fn ignore(trials: &mut [Trial], glob: &str, reason: &str) -> Result<usize, String> {
+    let matches = Glob::new(glob).map_err(|error| format!("the tests to ignore, `{glob}`: {error}"))?;
+    let matching = trials.iter_mut().filter(|trial| matches.matches(&trial.label.name));
+    Ok(matching.map(|trial| trial.ignored.get_or_insert_with(|| reason.to_owned())).count())
 }
 
 /// The name of the test to run, if the arguments select exactly one.

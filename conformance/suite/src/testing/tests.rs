@@ -164,6 +164,27 @@ fn several_implementations_are_distinguished_by_name() {
 }
 
 #[test]
+fn tests_are_ignored_by_globs() {
+    let tests = || {
+        let both: [Box<dyn Implementation + Send>; 2] =
+            [Box::new(Reference::new()), Box::new(Refuses(Capabilities::all()))];
+        Tests::several(both).cases(file("none-shapes.yaml"))
+    };
+    let [passed, failed, ignored] = counts(tests().ignore("*scalars (refuses)", "slow"), "/scalars ");
+    assert_eq!([passed, failed, ignored], [1, 0, 1]);
+    let trials = tests().ignore("*scalars (refuses)", "slow").ignore("none/shapes/sc*", "large").trials(None);
+    let reasons: Vec<String> = trials.unwrap().into_iter().filter_map(|trial| trial.ignored).collect();
+    assert!(reasons.iter().any(|reason| reason == "slow"), "the first reason stays: {reasons:?}");
+    assert!(reasons.iter().any(|reason| reason == "large"), "{reasons:?}");
+    let error = |tests: Tests| tests.trials(None).err().unwrap_or_default();
+    assert_eq!(
+        error(tests().ignore("none/shapes/scalars", "without the implementation")),
+        "found no test to ignore that matches `none/shapes/scalars`, expected at least one"
+    );
+    assert!(error(tests().ignore("none/{a", "broken")).starts_with("the tests to ignore, `none/{a`: found"));
+}
+
+#[test]
 fn a_run_of_one_test_loads_one_file() {
     let suite = Suite::builtin().unwrap();
     let exact = |name: &str| Arguments { filters: vec![name.into()], exact: true, ..Arguments::default() };
