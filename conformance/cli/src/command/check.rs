@@ -151,19 +151,26 @@ pub(super) fn run(args: &Args) -> Ended {
     if formats.len() > 1 && args.out.is_none() {
         return Err(Error::Input("--format: found several formats without --out, expected --out DIR".into()));
     }
-    let suite = args.selection.load()?;
-    let selected = args.selection.of(&suite)?;
     let given = modes(&args.given);
     let positions = args.implementations.optimiser();
     let both = positions.len() > 1;
+    if both && !(args.declared.is_empty() && given.is_empty()) {
+        return Err(Error::Input(BOTH_WAYS.into()));
+    }
+    let wanted = args.implementations.wanted();
+    // Before the suite, which takes longer to read: an implementation that is missing is reported at once.
+    let found = match find(&wanted, args.timeout) {
+        Err(Error::Interrupted) => None,
+        found => Some(found?),
+    };
+    let suite = args.selection.load()?;
+    let selected = args.selection.of(&suite)?;
     let selected = match (&args.declared[..], &given[..]) {
         ([], []) if both => selected.only_cases("--optimiser both")?,
         ([], []) => selected,
-        _ if both => return Err(Error::Input(BOTH_WAYS.into())),
         ([], _) => selected.only_cases("--given")?,
         _ => selected.only_cases("--declared")?,
     };
-    let wanted = args.implementations.wanted();
     let report = Report {
         cases: selected.number_of_cases(),
         sweeps: selected.sweeps.len(),
@@ -172,12 +179,9 @@ pub(super) fn run(args: &Args) -> Ended {
         runs: Vec::new(),
         interrupted: true,
     };
-    let implementations = match find(&wanted, args.timeout) {
-        Err(Error::Interrupted) => {
-            let destination = destination(args, &formats, &[])?;
-            return deliver(&report, &suite, destination.as_ref(), formats[0], INTERRUPTED);
-        }
-        found => found?,
+    let Some(implementations) = found else {
+        let destination = destination(args, &formats, &[])?;
+        return deliver(&report, &suite, destination.as_ref(), formats[0], INTERRUPTED);
     };
     let (implementations, switched) =
         if both { paired(implementations) } else { (implementations, Vec::new()) };

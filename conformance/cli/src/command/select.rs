@@ -59,8 +59,9 @@ impl Selected<'_> {
 }
 
 impl Selection {
-    /// Loads the suite, or the files given instead of it.
+    /// Loads the suite, or the files given instead of it. A malformed filter is reported before.
     pub(super) fn load(&self) -> Result<Suite, Error> {
+        Filter::new(self.filter.as_deref(), &Suite::default())?;
         load(&self.cases)
     }
 
