@@ -22,11 +22,16 @@ mod search;
 mod site;
 
 use broadcheck_search::subjects::NAMES;
+use broadcheck_spec::Suite;
 use serde_json::Value;
 use std::fs;
 use std::io::Read as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
+
+/// The suite, loaded once for all tests.
+static SUITE: LazyLock<Suite> = LazyLock::new(|| Suite::builtin().unwrap());
 
 /// The output and exit status of a run.
 struct Ran {

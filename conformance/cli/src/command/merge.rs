@@ -339,6 +339,7 @@ fn versions(runs: &[(Run, Vec<String>)]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::SUITE;
 
     /// A report of cases of (id, status, detail).
     fn recorded(name: &str, version: &str, sample: Option<u64>, cases: &[(&str, &str, &str)]) -> Recorded {
@@ -353,8 +354,7 @@ mod tests {
     }
 
     fn merged(reports: &[Recorded]) -> Merged {
-        let suite = Suite::builtin().unwrap_or_else(|errors| panic!("{errors}"));
-        let mut merging = Merging::new(&suite);
+        let mut merging = Merging::new(&SUITE);
         for report in reports {
             merging.add(report.clone()).unwrap();
         }
@@ -362,8 +362,7 @@ mod tests {
     }
 
     fn ids(count: usize) -> Vec<String> {
-        let suite = Suite::builtin().unwrap_or_else(|errors| panic!("{errors}"));
-        suite.cases.iter().take(count).map(|case| case.id.clone()).collect()
+        SUITE.cases.iter().take(count).map(|case| case.id.clone()).collect()
     }
 
     fn statuses(run: &Run) -> Vec<(&str, Status)> {

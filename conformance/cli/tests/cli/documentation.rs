@@ -1,7 +1,7 @@
 //! What the command says about the rules and about itself: `clause`, `completions`, `man`.
 
-use super::{complains, ends};
-use broadcheck_spec::{Suite, clauses};
+use super::{SUITE, complains, ends};
+use broadcheck_spec::clauses;
 use serde_json::Value;
 use std::fs;
 
@@ -13,7 +13,7 @@ fn a_clause_is_printed_with_the_number_of_its_cases() {
     assert!(text.contains("\nRule. Compatible lengths have a common length"), "{text}");
     assert!(text.contains("\n\nV-3\n") && text.contains("convention zero-signs: "), "{text}");
     assert!(!text.contains("]("), "{text}");
-    let count = Suite::builtin().unwrap().cases.iter().filter(|case| case.clause == "G-2").count();
+    let count = SUITE.cases.iter().filter(|case| case.clause == "G-2").count();
     assert!(text.contains(&format!("tested by  {count} cases: broadcheck list --clause G-2\n")), "{text}");
 }
 
@@ -22,9 +22,8 @@ fn clauses_are_listed() {
     assert_eq!(ends(0, &["clause", "--list"]).out.lines().count(), clauses::ALL.len());
     let list: Vec<Value> =
         serde_json::from_str(&ends(0, &["clause", "--list", "--format", "json"]).out).unwrap();
-    let suite = Suite::builtin().unwrap();
     let sum = |field: &str| list.iter().map(|clause| clause[field].as_u64().unwrap()).sum::<u64>();
-    assert_eq!((sum("cases"), sum("sweeps")), (suite.number_of_cases() as u64, suite.sweeps.len() as u64));
+    assert_eq!((sum("cases"), sum("sweeps")), (SUITE.number_of_cases() as u64, SUITE.sweeps.len() as u64));
     for clause in &list {
         assert!(clause["text"].as_str().unwrap().starts_with("**Nature.** "), "{clause}");
         assert!(clause["page"].as_str().unwrap().starts_with("spec/semantics/"), "{clause}");

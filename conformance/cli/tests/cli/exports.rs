@@ -5,7 +5,6 @@ use super::*;
 use broadcheck_spec::{DType, Exactness, Expectation, Expression, Operand, Suite, releases};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::LazyLock;
 
 /// Exports with these options, and returns what was printed.
 fn export(directory: &Path, options: &[&str]) -> String {
@@ -87,7 +86,7 @@ fn assert_kit(options: &[&str], starts: &[&str], cases_of_sweeps: usize, last: &
     let directory = scratch();
     let kit = directory.path().join("deep/kit");
     assert!(export(&kit, options).starts_with(kit.to_str().unwrap()));
-    let mut suite = Suite::builtin().unwrap();
+    let mut suite = SUITE.clone();
     let all = suite.number_of_cases();
     suite.cases.retain(|case| starts.iter().any(|start| case.id.starts_with(start)));
     suite.inferences.retain(|case| starts.iter().any(|start| case.id.starts_with(start)));
@@ -338,11 +337,10 @@ fn an_export_of_one_dtype_contains_retyped_cases() {
     let options = ["--rules", "numpy", "--filter", filter, "--dtypes", "f32", "--format", "json"];
     let printed = export(directory.path(), &options);
     let manifest = manifest(directory.path());
-    let suite = Suite::builtin().unwrap();
     let number = |field: &str| manifest[field].as_u64().unwrap();
     let total = manifest["cases"]["total"].as_u64().unwrap();
     assert!(number("cases_of_infer") > 50, "{manifest}");
-    assert_eq!(total + number("cases_of_infer") + number("left_out"), suite.number_of_cases() as u64);
+    assert_eq!(total + number("cases_of_infer") + number("left_out"), SUITE.number_of_cases() as u64);
     let left_out_by = |option: &str| manifest["left_out_by"][option].as_u64().unwrap();
     assert_eq!(left_out_by("rules") + left_out_by("dtypes"), number("left_out"));
     assert!(number("retyped") > 400, "{printed}");

@@ -1,7 +1,6 @@
 //! `broadcheck show --program` and `broadcheck issue`, with a harness that writes programs.
 
-use super::{case_file, complains, ends, has_python, scratch, write};
-use broadcheck_spec::Suite;
+use super::{SUITE, case_file, complains, ends, has_python, scratch, write};
 use std::path::Path;
 
 /// Adds two operands of equal shapes, or a row to a matrix. With the argument `wrong`, each sum is too large
@@ -78,7 +77,7 @@ fn what_cannot_be_written_is_an_error_with_the_reason() {
 
 /// The id of a case of `infer`.
 fn inference() -> String {
-    Suite::builtin().unwrap().inferences[0].id.clone()
+    SUITE.inferences[0].id.clone()
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! elsewhere, and no text becomes markup.
 
 use super::*;
+use crate::SUITE;
 use crate::report::{Declares, Entry, Run};
 use broadcheck::run::Status;
 use broadcheck_spec::{Convention, Nature, RuleSet};
@@ -10,8 +11,8 @@ use std::path::Path;
 
 const HOSTILE: &str = "<script>alert(1)</script>\"'&<img src=x onerror=alert(2)>";
 
-fn entry(suite: &Suite, place: usize, status: Status) -> Entry {
-    let case = &suite.cases[place];
+fn entry(place: usize, status: Status) -> Entry {
+    let case = &SUITE.cases[place];
     Entry {
         nature: Nature::Rule,
         convention: None,
@@ -50,13 +51,12 @@ fn run(name: &str, results: Vec<Entry>) -> Run {
 
 /// Three systems: one that passes what it was asked, one of which every status occurs, and a built-in one.
 fn site() -> Vec<Page> {
-    let suite = Suite::builtin().unwrap_or_else(|errors| panic!("{errors}"));
     let every = Status::ALL.into_iter().enumerate();
-    let every = every.map(|(place, status)| entry(&suite, place, status)).collect();
-    let mut foreign = entry(&suite, 9, Status::Failed);
+    let every = every.map(|(place, status)| entry(place, status)).collect();
+    let mut foreign = entry(9, Status::Failed);
     foreign.id = "../../outside".into();
-    let passed = vec![entry(&suite, 0, Status::Passed), entry(&suite, 1, Status::Passed), foreign];
-    let reference: Vec<Entry> = (0..20).map(|place| entry(&suite, place, Status::Passed)).collect();
+    let passed = vec![entry(0, Status::Passed), entry(1, Status::Passed), foreign];
+    let reference: Vec<Entry> = (0..20).map(|place| entry(place, Status::Passed)).collect();
     let runs = vec![run("reference", reference), run("../numpy", every), run("numpy", passed)];
     let report =
         Report { cases: 20, sweeps: 0, sample: None, min_asked: None, runs, interrupted: false }.cleaned();
@@ -69,7 +69,7 @@ fn site() -> Vec<Page> {
         suites: &[vec![HOSTILE.into()], vec!["1".into()], vec!["1".into()]],
         commands: &[Some("reference".into()), None, Some("adapter:numpy".into())],
         notes: &[HOSTILE.into()],
-        suite: &suite,
+        suite: &SUITE,
         histories: &[History::load(file.path()).unwrap()],
     })
 }
@@ -172,15 +172,14 @@ fn the_front_page_is_ordered_by_what_was_asked() {
 #[test]
 fn a_case_shows_every_answer_and_its_drawing() {
     let pages = site();
-    let suite = Suite::builtin().unwrap_or_else(|errors| panic!("{errors}"));
     let known = Status::ALL.into_iter().position(|status| status == Status::KnownFailure).unwrap();
-    let page = of(&pages, &format!("case/{}.html", suite.cases[known].id));
+    let page = of(&pages, &format!("case/{}.html", SUITE.cases[known].id));
     assert!(page.contains("known difference</b>: ") && page.contains("finding 35</a>"), "{page}");
     assert!(page.contains("passed</b>: ") && page.contains("class=\"drawing\""), "{page}");
     assert!(!page.contains(HOSTILE), "titles come from the suite");
     let outside = of(&pages, "index.html");
     assert!(!outside.contains("outside"), "a case that is not in the suite has no page");
-    let sweep = of(&pages, &format!("case/{}.html", suite.sweeps[0].id));
+    let sweep = of(&pages, &format!("case/{}.html", SUITE.sweeps[0].id));
     assert!(sweep.contains("No report has this case."), "{sweep}");
 }
 
