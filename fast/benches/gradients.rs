@@ -6,7 +6,7 @@ mod support;
 use broadcheck_fast::Plan;
 use broadcheck_spec::{Expression, Function, Operation};
 use support::data::Aligned;
-use support::gradients::{Gradients, Shares};
+use support::gradients::{Gradients, Share, Shares};
 use support::kernels::{Body, Exp, Four, Vector, each, fill, read, splat};
 use support::race::{Clock, Rounds};
 use support::{
@@ -197,15 +197,16 @@ fn main() {
     let mut table = Table::new("common", &header);
     let mut shares = Vec::new();
     for side in [200, 2000] {
-        let mut gradients = Gradients::new(at, side);
+        let mut gradients = Gradients::new(at, side, Rounds::usual());
         gradients.ten_functions::<f64>();
         gradients.ten_functions::<f32>();
         for Shares { gradient, dtype, side, shares: row } in gradients.measured {
-            let cell =
-                |share: Option<f64>| share.map_or("-".to_owned(), |share| format!("{:.0} %", 100.0 * share));
+            let cell = |share: Option<Share>| {
+                share.map_or("-".to_owned(), |share| format!("{:.0} %", 100.0 * share.rate))
+            };
             let names = [gradient.to_owned(), dtype.to_owned(), format!("{side}x{side}")];
             table.row(names.into_iter().chain(row.map(cell)).collect());
-            shares.extend(row.into_iter().flatten());
+            shares.extend(row.into_iter().flatten().map(|share| share.rate));
         }
     }
     results.table(table);

@@ -173,7 +173,7 @@ fn transposed<T: Real>(at: At, results: &mut Results) {
 fn gradients<T: Exp>(at: At, results: &mut Results) {
     use Function as F;
     let two = |function| call(function, [x(0), x(1)]);
-    let mut gradients = Gradients::new(at, 200);
+    let mut gradients = Gradients::new(at, 200, Rounds::usual());
     gradients.two::<T, slopes::OfProduct>("x*y by y", &two(F::Multiply), 1);
     gradients.two::<T, slopes::OfBase>("power(x,y) by x", &two(F::Power), 0);
     gradients.two::<T, slopes::OfTanh>("tanh(x+y) by y", &call(F::Tanh, [two(F::Add)]), 1);
@@ -183,7 +183,7 @@ fn gradients<T: Exp>(at: At, results: &mut Results) {
             let name = format!(
                 "gradient of {gradient} {dtype} {side}x{side}, over {over}, share of the loop's rate"
             );
-            results.goal(goal_at_least(name, 90.0, 100.0 * share, " %"));
+            results.goal(goal_at_least(name, 90.0, 100.0 * share.rate, " %"));
         }
     }
 }

@@ -1,6 +1,7 @@
-//! Every function by dtype and shape, and some expressions of several calls, each against a loop written for
-//! the case in plain Rust and compiled for the level. Log, tanh and power are compared with peers only,
-//! because a plain loop over the standard library's functions says little about them.
+//! Every function by dtype and shape, some expressions of several calls, and gradients, each against a loop
+//! written for the case in plain Rust and compiled for the level. Log, tanh and power themselves are compared
+//! with peers only, because a plain loop over the standard library's functions says little about them; their
+//! gradients are compared with loops that call the engine's own functions.
 
 mod support;
 
@@ -11,6 +12,7 @@ use std::collections::BTreeMap;
 use std::slice;
 use support::data::Aligned;
 use support::elements::{Element, map, values, zip};
+use support::gradients::{Gradients, Shares};
 use support::kernels::{Body, Exp, Vector, fill, read};
 use support::race::{Clock, Competitor, Rounds};
 use support::results::{Results, Table, goal_at_most};
@@ -74,6 +76,8 @@ impl Shape {
     }
 }
 
+const ROUNDS: Rounds = Rounds { count: 15, seconds: 1.5e-4, clock: Clock::Thread };
+
 /// The elements of most cases.
 const COUNT: usize = 10_000;
 
@@ -127,9 +131,8 @@ impl Sweep {
         engine(&mut out);
         by_hand(&mut other);
         assert!(*out == *other, "{operation} {dtype} {shape}: the results differ");
-        let rounds = Rounds { count: 15, seconds: 1.5e-4, clock: Clock::Thread };
         let mut competitors: [Competitor<'_, [R]>; 2] = [&mut |out| engine(out), &mut |out| by_hand(out)];
-        let race = race(rounds, &mut *out, &mut competitors);
+        let race = race(ROUNDS, &mut *out, &mut competitors);
         let seconds = |competitor| race.seconds(competitor) * 1e9 / count as f64;
         let (engine, plain) = (seconds(0), seconds(1));
         self.cases.push(Case { operation: operation.into(), dtype, shape, engine, plain });
@@ -218,6 +221,23 @@ impl Sweep {
                 |out| zip(at, (&arrays[0], &arrays[1]), out, f),
             );
         });
+    }
+
+    /// The gradients of ten functions by each operand, stretched to square matrices.
+    fn gradients<T: Element + Exp>(&mut self) {
+        for side in [32, 100, 1000, 2000] {
+            let mut gradients = Gradients::new(self.at, side, ROUNDS);
+            gradients.ten_functions::<T>();
+            for Shares { gradient, dtype, side, shares } in gradients.measured {
+                let stretched = shares.into_iter().zip(["rows", "columns", "both"]);
+                for (share, over) in stretched.filter_map(|(share, over)| Some((share?, over))) {
+                    let (operation, shape) =
+                        (format!("gradient of {gradient}"), format!("{side}x{side} over {over}"));
+                    let (engine, plain) = (share.nanoseconds, share.nanoseconds * share.rate);
+                    self.cases.push(Case { operation, dtype, shape, engine, plain });
+                }
+            }
+        }
     }
 
     fn exp<T: Element + Exp>(&mut self) {
@@ -426,6 +446,8 @@ fn main() {
     signs(&mut sweep);
     sweep.exp::<f64>();
     sweep.exp::<f32>();
+    sweep.gradients::<f64>();
+    sweep.gradients::<f32>();
     expressions!(sweep, f64 f32);
     integers!(sweep, i64 i32 i16 i8 u64 u32 u16 u8);
     sweep.two::<bool, bool>(Function::LogicalAnd, &ALL, |a, b| a & b);

@@ -5,7 +5,7 @@ use super::At;
 use super::data::{Aligned, Arrays, Job, Real, call, x};
 use super::elements::{Element, values};
 use super::kernels::Exp;
-use super::race::{Rounds, race};
+use super::race::{Competitor, Rounds, race};
 use super::slopes::{self, Loop, Place, Slope};
 use broadcheck_fast::{Input, Plan};
 use broadcheck_spec::{Expression, Function, Operand, Operation, Request, Rules};
@@ -34,36 +34,45 @@ impl Stretch {
     }
 }
 
-/// The shares of the rate of a loop by hand that the engine reaches in one gradient, for each way of
-/// [`Stretch::ALL`] in which the operand can be stretched.
+/// How the engine compares with a loop by hand in one gradient.
+#[derive(Clone, Copy)]
+pub(crate) struct Share {
+    /// The share of the loop's rate that the engine reaches.
+    pub(crate) rate: f64,
+    /// The engine's time for an element of the result.
+    pub(crate) nanoseconds: f64,
+}
+
+/// The shares in one gradient, for each way of [`Stretch::ALL`] in which the operand can be stretched.
 pub(crate) struct Shares {
     pub(crate) gradient: &'static str,
     pub(crate) dtype: &'static str,
     /// The rows and columns of the result.
     pub(crate) side: usize,
-    pub(crate) shares: [Option<f64>; 3],
+    pub(crate) shares: [Option<Share>; 3],
 }
 
 /// Gradients of common functions, each with a cotangent of the result's shape.
 pub(crate) struct Gradients {
     at: At,
     side: usize,
+    rounds: Rounds,
     pub(crate) measured: Vec<Shares>,
 }
 
 impl Gradients {
-    pub(crate) fn new(at: At, side: usize) -> Gradients {
-        Gradients { at, side, measured: Vec::new() }
+    pub(crate) fn new(at: At, side: usize, rounds: Rounds) -> Gradients {
+        Gradients { at, side, rounds, measured: Vec::new() }
     }
 
-    /// The share of the rate of a loop by hand that the engine reaches in a gradient by operand `wrt`.
-    /// The last of the inputs is the cotangent.
+    /// The engine beside a loop by hand in a gradient by operand `wrt`. The last of the inputs is the
+    /// cotangent.
     fn share<T: Real>(
         &self,
         (shapes, inputs): (&[&[usize]], Vec<Input<'_>>),
         (expression, wrt): (&Expression, usize),
         by_hand: impl Fn(&mut [T]),
-    ) -> f64 {
+    ) -> Share {
         let operand = |name: &str, shape: &[usize], input: &Input<'_>| {
             let count = shape.iter().product();
             let is_bool = matches!(input, Input::Bool(_));
@@ -85,8 +94,10 @@ impl Gradients {
             let (error, rest) = (*out - *own, T::of(1e-6 * self.side as f64));
             assert!(error * error <= T::of(1e-6) * *own * *own + rest * rest, "{out:?} is not {own:?}");
         }
-        race(Rounds::usual(), &mut *out, &mut [&mut |out: &mut [T]| job.run(out), &mut |out| by_hand(out)])
-            .ratio(1, 0)
+        let mut competitors: [Competitor<'_, [T]>; 2] = [&mut |out| job.run(out), &mut |out| by_hand(out)];
+        let race = race(self.rounds, &mut *out, &mut competitors);
+        let count = (self.side * self.side) as f64;
+        Share { rate: race.ratio(1, 0), nanoseconds: race.seconds(0) * 1e9 / count }
     }
 
     /// A function of two operands, by one of them, of which the other has the shape of the result.
@@ -175,7 +186,7 @@ impl Gradients {
         self.row::<T>(name, shares.map(Some));
     }
 
-    fn row<T: Real>(&mut self, gradient: &'static str, shares: [Option<f64>; 3]) {
+    fn row<T: Real>(&mut self, gradient: &'static str, shares: [Option<Share>; 3]) {
         self.measured.push(Shares { gradient, dtype: T::NAME, side: self.side, shares });
     }
 
