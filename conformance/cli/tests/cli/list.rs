@@ -27,6 +27,9 @@ fn a_filter_is_an_id_a_prefix_or_a_glob() {
     for empty in [&["--filter", ""][..], &["--filter="]] {
         complains("--filter: found an empty text", &[&["check"], empty].concat());
     }
+    // What is wrong with the other options is reported before the cases are read.
+    complains("--filter: found `[`", &["check", "--filter", "[", "--cases", "missing.yaml"]);
+    complains("--impl fast@sse9", &["check", "--impl", "fast@sse9", "--cases", "missing.yaml"]);
     let conflicting = ["check", "--filter", "numpy/*", "--rules", "xla"];
     complains("--rules xla: found nothing", &with(&conflicting, &some));
 }
