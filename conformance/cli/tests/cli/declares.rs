@@ -26,7 +26,7 @@ cases:
 "#;
 
 #[test]
-#[ignore = "takes seconds: .ci/run runs it"]
+#[ignore = "takes about a second or more: .ci/run runs it"]
 fn an_optimiser_that_changes_an_answer_is_caught() {
     let Some(right) = declares("right") else { return };
     let folds = declares("folds").unwrap();
@@ -75,7 +75,7 @@ fn known_failures_are_about_a_position() {
 }
 
 #[test]
-#[ignore = "takes seconds: .ci/run runs it"]
+#[ignore = "takes about a second or more: .ci/run runs it"]
 fn two_positions_are_compared_on_small_shapes_and_on_random_requests() {
     let Some(folds) = declares("folds") else { return };
     let bounds = ["--rules", "numpy", "--max-rank", "1", "--max-dim", "2"];
@@ -120,7 +120,7 @@ fn a_position_needs_a_switch() {
 }
 
 #[test]
-#[ignore = "takes seconds: .ci/run runs it"]
+#[ignore = "takes about a second or more: .ci/run runs it"]
 fn smoke_sends_a_batch_and_switches_the_optimiser() {
     if !has_python() {
         return;

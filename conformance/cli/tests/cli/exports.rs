@@ -74,7 +74,7 @@ fn a_kit_contains_the_suite_in_both_formats() {
 }
 
 #[test]
-#[ignore = "takes seconds: .ci/run runs it"]
+#[ignore = "takes about a second or more: .ci/run runs it"]
 fn a_kit_contains_the_whole_suite_in_both_formats() {
     // The patterns of one to ten operands, of two rule sets: 2 · Σ (2^n - 1).
     assert_kit(&[], &[""], 4072, "theano/patterns/ten-operands/1111111111");
@@ -330,7 +330,7 @@ fn assert_json(kit: &Path, suite: &Suite) {
 }
 
 #[test]
-#[ignore = "takes seconds: .ci/run runs it"]
+#[ignore = "takes about a second or more: .ci/run runs it"]
 fn an_export_of_one_dtype_contains_retyped_cases() {
     let directory = scratch();
     let filter = "numpy/{[a-oq-z]*,patterns/two-operands}";
@@ -366,7 +366,7 @@ fn an_export_of_one_dtype_contains_retyped_cases() {
 }
 
 #[test]
-#[ignore = "takes seconds: .ci/run runs it"]
+#[ignore = "takes about a second or more: .ci/run runs it"]
 fn inferences_are_selected_as_an_operation() {
     let directory = scratch();
     let printed =
@@ -397,7 +397,7 @@ fn inferences_are_selected_as_an_operation() {
 }
 
 #[test]
-#[ignore = "takes seconds: .ci/run runs it"]
+#[ignore = "takes about a second or more: .ci/run runs it"]
 fn a_selection_is_recorded_with_what_it_leaves_out() {
     let directory = scratch();
     let options = ["--rules", "numpy", "--operation", "elementwise,broadcast", "--functions", "add,multiply"];
@@ -458,7 +458,7 @@ fn a_selection_is_recorded_with_what_it_leaves_out() {
 }
 
 #[test]
-#[ignore = "takes seconds: .ci/run runs it"]
+#[ignore = "takes about a second or more: .ci/run runs it"]
 fn a_kit_is_no_larger_than_max_bytes() {
     let directory = scratch();
     let kit = directory.path();
@@ -477,7 +477,7 @@ fn a_kit_is_no_larger_than_max_bytes() {
 }
 
 #[test]
-#[ignore = "takes seconds: .ci/run runs it"]
+#[ignore = "takes about a second or more: .ci/run runs it"]
 fn an_export_is_the_same_twice_and_replaces_its_own_files_and_no_others() {
     let directory = scratch();
     let [kit, other] = ["kit", "other"].map(|name| directory.path().join(name));
@@ -594,7 +594,7 @@ fn age(kit: &Path) {
 }
 
 #[test]
-#[ignore = "takes seconds: .ci/run runs it"]
+#[ignore = "takes about a second or more: .ci/run runs it"]
 fn an_update_is_described_by_id() {
     let directory = scratch();
     let [kit, new] = ["kit", "new"].map(|name| directory.path().join(name));

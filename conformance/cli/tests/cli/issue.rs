@@ -60,7 +60,7 @@ fn a_case_is_shown_as_a_program_that_says_what_is_expected() {
 }
 
 #[test]
-#[ignore = "takes seconds: .ci/run runs it"]
+#[ignore = "takes about a second or more: .ci/run runs it"]
 fn what_cannot_be_written_is_an_error_with_the_reason() {
     complains("built-in implementation", &["show", "numpy/align/scalar-minus-vector", "--program", "fast"]);
     complains("found no such case", &["show", "numpy/align/scalar-minus", "--program", "fast"]);

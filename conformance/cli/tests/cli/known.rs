@@ -54,7 +54,7 @@ fn known_failures_are_matched_against_the_unfiltered_suite() {
 }
 
 #[test]
-#[ignore = "takes seconds: .ci/run runs it"]
+#[ignore = "takes about a second or more: .ci/run runs it"]
 fn fuzz_distinguishes_known_failures_from_new_ones() {
     let Some(harness) = maximum() else { return };
     let directory = tempfile::tempdir().unwrap();

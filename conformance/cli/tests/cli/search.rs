@@ -88,7 +88,7 @@ fn an_interrupt_is_130_with_the_report_so_far() {
 }
 
 #[test]
-#[ignore = "takes seconds: .ci/run runs it"]
+#[ignore = "takes about a second or more: .ci/run runs it"]
 fn exhaust_writes_a_case_for_each_kind_of_difference() {
     let Some(harness) = maximum() else { return };
     let directory = tempfile::tempdir().unwrap();

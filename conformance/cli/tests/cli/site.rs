@@ -46,7 +46,7 @@ fn reports_are_merged_in_every_format() {
 }
 
 #[test]
-#[ignore = "takes seconds: .ci/run runs it"]
+#[ignore = "takes about a second or more: .ci/run runs it"]
 fn broken_reports_are_named() {
     let directory = tempfile::tempdir().unwrap();
     let [one, _] = reports(directory.path());
@@ -72,7 +72,7 @@ fn broken_reports_are_named() {
 }
 
 #[test]
-#[ignore = "takes seconds: .ci/run runs it"]
+#[ignore = "takes about a second or more: .ci/run runs it"]
 fn a_site_is_replaced_and_nothing_else() {
     let directory = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
     let [one, two] = reports(directory.path());
@@ -108,7 +108,7 @@ fn a_site_is_replaced_and_nothing_else() {
 }
 
 #[test]
-#[ignore = "takes seconds: .ci/run runs it"]
+#[ignore = "takes about a second or more: .ci/run runs it"]
 fn a_directory_of_others_is_left_alone() {
     let directory = tempfile::tempdir().unwrap();
     let [one, _] = reports(directory.path());
