@@ -1,8 +1,8 @@
 //! Functions of one and two elements, sums, and rounding to half precision.
 
 use super::{floats, larger, same, tables};
-use crate::arch::{CallKernel, LANES};
 use crate::arch::ops::{round_to_bf16, round_to_f16};
+use crate::arch::{CallKernel, LANES};
 use broadcheck_spec::Function;
 use broadcheck_spec::half::{bf16, f16};
 
