@@ -11,6 +11,7 @@
 //! difference fits into 24 bits: f32 represents it, so even a system that computes in f32 must be exact. Each
 //! arrangement states which elements these are.
 
+use super::destinations;
 use super::part::Part;
 use broadcheck_spec::half::bf16;
 use broadcheck_spec::{
@@ -94,7 +95,7 @@ pub(super) fn case(sweep: &Sweep, name: &str, (request, result): RequestAndResul
 pub(super) type RequestAndResult = (Request, Tensor);
 
 /// A name, and the request and result for a length.
-type Arrangement = (&'static str, fn(usize) -> RequestAndResult);
+pub(super) type Arrangement = (&'static str, fn(usize) -> RequestAndResult);
 
 /// The arrangements of every sweep of long runs.
 pub(super) static ARRANGEMENTS: &[Arrangements] = &[
@@ -220,6 +221,8 @@ pub(super) static ARRANGEMENTS: &[Arrangements] = &[
             ("long-row", |n| broadcast(Rules::Numpy, &[n], &[3, n], &[3, n], move |p| p % n)),
         ],
     },
+    Arrangements { name: "numpy-long-into", rules: RuleSet::Numpy, all: destinations::SEPARATE },
+    Arrangements { name: "numpy-long-overlaps", rules: RuleSet::Numpy, all: destinations::OVERLAPS },
     Arrangements {
         name: "pdpd-long",
         rules: RuleSet::Pdpd,
@@ -417,16 +420,16 @@ pub(super) static ARRANGEMENTS: &[Arrangements] = &[
 ];
 
 /// j modulo a number of at most 16 bits, plus 1, times a factor.
-fn count(j: usize, modulus: usize, factor: u32) -> f64 {
+pub(super) fn count(j: usize, modulus: usize, factor: u32) -> f64 {
     (f64::from(residue(j, modulus)) + 1.0) * f64::from(factor)
 }
 
 /// j modulo a number of at most 16 bits.
-fn residue(j: usize, modulus: usize) -> u16 {
+pub(super) fn residue(j: usize, modulus: usize) -> u16 {
     u16::try_from(j % modulus).unwrap_or(u16::MAX)
 }
 
-fn from<T>(elements: usize, value: impl Fn(usize) -> T) -> Vec<T> {
+pub(super) fn from<T>(elements: usize, value: impl Fn(usize) -> T) -> Vec<T> {
     (0..elements).map(value).collect()
 }
 
@@ -436,17 +439,17 @@ fn counted(name: &str, shape: &[usize], modulus: usize, factor: u32) -> Operand 
 }
 
 /// The first operand.
-fn a(shape: &[usize]) -> Operand {
+pub(super) fn a(shape: &[usize]) -> Operand {
     counted("a", shape, 4093, 1)
 }
 
 /// The second operand.
-fn b(shape: &[usize]) -> Operand {
+pub(super) fn b(shape: &[usize]) -> Operand {
     counted("b", shape, 2039, 4096)
 }
 
 /// A view of an operand's values.
-fn strided_view(operand: &Operand, shape: &[usize], strides: &[i64], offset: usize) -> Operand {
+pub(super) fn strided_view(operand: &Operand, shape: &[usize], strides: &[i64], offset: usize) -> Operand {
     let values = operand.values().clone();
     Operand::view(operand.name(), shape, values, Some(strides.to_vec()), offset).expect("a view inside")
 }
