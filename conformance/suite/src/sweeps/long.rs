@@ -11,8 +11,8 @@
 //! difference fits into 24 bits: f32 represents it, so even a system that computes in f32 must be exact. Each
 //! arrangement states which elements these are.
 
-use super::destinations;
 use super::part::Part;
+use super::{cotangents, destinations};
 use broadcheck_spec::half::bf16;
 use broadcheck_spec::{
     Case, Data, Element, Expectation, ExpectedResult, Expression, Function, Operand, Operation, Origin,
@@ -212,6 +212,7 @@ pub(super) static ARRANGEMENTS: &[Arrangements] = &[
             ("by-scalar", |n| gradient(Rules::Numpy, [&[n], &[]], |_| 0)),
         ],
     },
+    Arrangements { name: "numpy-long-cotangents", rules: RuleSet::Numpy, all: cotangents::NUMPY },
     Arrangements {
         name: "numpy-long-broadcasts",
         rules: RuleSet::Numpy,
@@ -243,6 +244,7 @@ pub(super) static ARRANGEMENTS: &[Arrangements] = &[
             ("by-row", |n| gradient(pdpd(Some(-1)), [&[n, 3], &[3]], |p| p % 3)),
         ],
     },
+    Arrangements { name: "pdpd-long-cotangents", rules: RuleSet::Pdpd, all: cotangents::PDPD },
     Arrangements {
         name: "bidirectional-long",
         rules: RuleSet::Bidirectional,
@@ -252,6 +254,11 @@ pub(super) static ARRANGEMENTS: &[Arrangements] = &[
             ("long-row", |n| broadcast(Rules::Bidirectional, &[n], &[3, 1], &[3, n], move |p| p % n)),
             ("matrix", |n| broadcast(Rules::Bidirectional, &[n, 3], &[3], &[n, 3], |p| p)),
         ],
+    },
+    Arrangements {
+        name: "bidirectional-long-cotangents",
+        rules: RuleSet::Bidirectional,
+        all: cotangents::BIDIRECTIONAL,
     },
     Arrangements {
         name: "xla-long",
@@ -287,6 +294,7 @@ pub(super) static ARRANGEMENTS: &[Arrangements] = &[
             ("by-row", |n| gradient(xla(&[1]), [&[n, 3], &[3]], |p| p % 3)),
         ],
     },
+    Arrangements { name: "xla-long-cotangents", rules: RuleSet::Xla, all: cotangents::XLA },
     Arrangements {
         name: "theano-long",
         rules: RuleSet::Theano,
@@ -324,6 +332,7 @@ pub(super) static ARRANGEMENTS: &[Arrangements] = &[
             }),
         ],
     },
+    Arrangements { name: "theano-long-cotangents", rules: RuleSet::Theano, all: cotangents::THEANO },
     Arrangements {
         name: "leading-long",
         rules: RuleSet::Leading,
@@ -356,6 +365,7 @@ pub(super) static ARRANGEMENTS: &[Arrangements] = &[
             ("by-scalar", |n| gradient(Rules::Leading, [&[n], &[]], |_| 0)),
         ],
     },
+    Arrangements { name: "leading-long-cotangents", rules: RuleSet::Leading, all: cotangents::LEADING },
     Arrangements {
         name: "leading-long-broadcasts",
         rules: RuleSet::Leading,
@@ -405,6 +415,7 @@ pub(super) static ARRANGEMENTS: &[Arrangements] = &[
             ("by-columns-twice", |n| gradient(Rules::Repeat, [&[2 * n, 3], &[n, 1]], move |p| p / 3 % n)),
         ],
     },
+    Arrangements { name: "repeat-long-cotangents", rules: RuleSet::Repeat, all: cotangents::REPEAT },
     Arrangements {
         name: "repeat-long-broadcasts",
         rules: RuleSet::Repeat,
@@ -455,22 +466,22 @@ pub(super) fn strided_view(operand: &Operand, shape: &[usize], strides: &[i64], 
 }
 
 /// The operand with no axis flagged.
-fn fixed(operand: Operand) -> Operand {
+pub(super) fn fixed(operand: Operand) -> Operand {
     let flags = vec![false; operand.rank()];
     operand.with_broadcastable(flags).expect("one flag per axis")
 }
 
 /// The operand with one axis flagged.
-fn flagged(operand: Operand, axis: usize) -> Operand {
+pub(super) fn flagged(operand: Operand, axis: usize) -> Operand {
     let flags = (0..operand.rank()).map(|at| at == axis).collect();
     operand.with_broadcastable(flags).expect("one flag per axis")
 }
 
-fn pdpd(axis: Option<i64>) -> Rules {
+pub(super) fn pdpd(axis: Option<i64>) -> Rules {
     Rules::Pdpd { axis }
 }
 
-fn xla(dimensions: &[i64]) -> Rules {
+pub(super) fn xla(dimensions: &[i64]) -> Rules {
     Rules::Xla { broadcast_dimensions: Some(dimensions.to_vec()) }
 }
 

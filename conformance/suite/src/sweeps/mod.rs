@@ -9,7 +9,7 @@
 //! |---|---|
 //! | `numpy-patterns`, `theano-patterns` | `operands` 1 to 10, `length` 2 to 9 |
 //! | `numpy-many-operands`, `theano-many-operands` | `operands` 2 to 96, `long` 1 or 2 of them, `length` 2 to 9 |
-//! | `RULES-long`, and with `-views`, `-dtypes`, `-gradients`, `-broadcasts`, `-into`, `-overlaps` after it | `from` and `to`: lengths of 1 to 100,000 |
+//! | `RULES-long`, and with `-views`, `-dtypes`, `-gradients`, `-cotangents`, `-broadcasts`, `-into`, `-overlaps` after it | `from` and `to`: lengths of 1 to 100,000 |
 //! | `RULES-lanes-DTYPE` | `tails`: lengths of 1 to this number, at most 512 |
 //! | `RULES-transposed`, `RULES-equal-buffers` | `from` and `to`: numbers of rows of 2 to 512 |
 //! | `RULES-permuted` | `from` and `to`: ranks of 3 to 12 |
@@ -25,6 +25,7 @@
 
 mod arithmetic;
 mod batched;
+mod cotangents;
 mod destinations;
 mod lanes;
 mod long;
