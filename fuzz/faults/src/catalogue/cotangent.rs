@@ -15,6 +15,11 @@ fn side(result: &[usize]) -> Option<usize> {
     }
 }
 
+/// Weights of which the first so many are read again and again.
+fn from_the_start_after(most: usize, weights: &[f64]) -> Vec<f64> {
+    (0..weights.len()).map(|place| weights[place % most]).collect()
+}
+
 pub(super) static FAULTS: &[Fault] = &[
     invented(
         "gradient/cotangent-square-not-turned-back",
@@ -97,6 +102,32 @@ pub(super) static FAULTS: &[Fault] = &[
                     (0..weights.len()).map(|place| weights[place % row]).collect()
                 }
                 _ => weights,
+            };
+        },
+    ),
+    invented(
+        "gradient/cotangent-second-8192-reads-the-first",
+        Class::Gradient,
+        "After 8192 elements of a cotangent, its first elements are read again.",
+        |d| d.adjoint.spread = |weights, _| from_the_start_after(8192, &weights),
+    ),
+    invented(
+        "gradient/cotangent-place-in-16-bits",
+        Class::Gradient,
+        "A position in a cotangent is stored in 16 bits, and wraps.",
+        |d| d.adjoint.spread = |weights, _| from_the_start_after(1 << 16, &weights),
+    ),
+    invented(
+        "gradient/cotangent-rest-after-1024-ignored",
+        Class::Gradient,
+        "The elements of a cotangent after its last whole 1024 are taken to be 1.",
+        |d| {
+            d.adjoint.spread = |mut weights, _| {
+                let whole = weights.len() / 1024 * 1024;
+                if whole > 0 {
+                    weights[whole..].fill(1.0);
+                }
+                weights
             };
         },
     ),

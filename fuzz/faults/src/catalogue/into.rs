@@ -2,9 +2,10 @@
 
 use super::{invented, report};
 use crate::engine::adjoint::weight_shape;
-use crate::engine::into::{Fit, neighbours, place, row_major};
+use crate::engine::blocks::unravel;
+use crate::engine::into::{Fit, blocks, neighbours, place, row_major};
 use crate::{Class, Fault};
-use broadcheck_spec::RefusalKind;
+use broadcheck_spec::{Operand, RefusalKind};
 
 /// The refusal of a destination that does not fit, unless it has the length 1 there.
 fn longer_than_one(fit: &Fit<'_>) -> Option<(RefusalKind, Option<usize>)> {
@@ -79,6 +80,66 @@ pub(super) static FAULTS: &[Fault] = &[
                     parts.reverse();
                 }
                 parts
+            };
+        },
+    ),
+    invented(
+        "into/blocks-of-8192",
+        Class::Into,
+        "A block of 8192 elements is written before the next is computed.",
+        |d| d.into.parts = |writing| blocks(writing.count, 8192),
+    ),
+    invented(
+        "into/blocks-of-1024-backwards",
+        Class::Into,
+        "A block of 1024 elements is written before the one in front of it is computed.",
+        |d| {
+            d.into.parts = |writing| {
+                let mut parts = blocks(writing.count, 1024);
+                parts.reverse();
+                parts
+            };
+        },
+    ),
+    invented(
+        "into/blocks-for-an-operand-backwards",
+        Class::Into,
+        "If an operand reads the buffer backwards, 8192 elements are written before the next are computed.",
+        |d| {
+            d.into.parts = |writing| {
+                let is_backwards = |operand: &Operand| {
+                    operand.strides().is_some_and(|strides| strides.iter().any(|&stride| stride < 0))
+                };
+                let most = if writing.sharing().any(is_backwards) { 8192 } else { writing.count };
+                blocks(writing.count, most)
+            };
+        },
+    ),
+    invented(
+        "into/rest-after-1024-not-written",
+        Class::Into,
+        "The elements after the last whole 1024 are not written.",
+        |d| {
+            d.into.parts = |writing| {
+                let whole = writing.count / 1024 * 1024;
+                vec![(0..if whole == 0 { writing.count } else { whole }).collect()]
+            };
+        },
+    ),
+    invented(
+        "into/second-8192-over-the-first",
+        Class::Into,
+        "Beyond 8192 elements, the places of the first ones are written again.",
+        |d| {
+            d.into.place = |destination, index| {
+                let lengths = destination.shape().lengths();
+                let number =
+                    index.iter().zip(lengths).fold(0, |number, (&step, &length)| number * length + step);
+                if number < 8192 {
+                    place(destination, index)
+                } else {
+                    place(destination, &unravel(number % 8192, lengths))
+                }
             };
         },
     ),

@@ -37,6 +37,9 @@ const COTANGENT_REQUESTS: &str = "Random cotangents rarely fail to fit in this w
 const IN_DIM_REQUESTS: &str =
     "Random broadcasts of xla rarely lack every dimension where the target has the operand's rank.";
 const WEIGHT_REQUESTS: &str = "Random cotangents are rarely infinite where a path is not taken.";
+const BLOCKS_CASES: &str =
+    "No case has a destination or a cotangent of more than 1000 elements; sweeps have.";
+const BLOCKS_REQUESTS: &str = "Random destinations and cotangents are too small.";
 const KERNELS_CASES: &str = "No case has NaN in a run of more than 512 elements.";
 const KERNELS_REQUESTS: &str = "Random runs rarely have these values and this length.";
 const VIEWS_CASES: &str = "No case has a view with strides as large as this.";
@@ -58,6 +61,14 @@ pub static SURVIVORS: &[Survivor] = &[
     missed("state/second-identical-request", STATE_CASES),
     missed("state/signature-keeps-its-refusal", SIGNATURE_CASES),
     missed("state/signature-compares-counts", SIGNATURE_CASES),
+    missed("into/blocks-of-8192", BLOCKS_CASES),
+    missed("into/blocks-of-1024-backwards", BLOCKS_CASES),
+    missed("into/blocks-for-an-operand-backwards", BLOCKS_CASES),
+    missed("into/rest-after-1024-not-written", BLOCKS_CASES),
+    missed("into/second-8192-over-the-first", BLOCKS_CASES),
+    missed("gradient/cotangent-second-8192-reads-the-first", BLOCKS_CASES),
+    missed("gradient/cotangent-place-in-16-bits", BLOCKS_CASES),
+    missed("gradient/cotangent-rest-after-1024-ignored", BLOCKS_CASES),
     not_drawn("gradient/power-of-an-even-exponent", EXPONENT_REQUESTS),
     not_drawn("gradient/cotangent-weighs-paths-not-taken", WEIGHT_REQUESTS),
     not_drawn("gradient/cotangent-one-stretched", COTANGENT_REQUESTS),
@@ -109,4 +120,12 @@ pub static SURVIVORS: &[Survivor] = &[
     not_drawn("state/plan-without-strides", STATE_PLAN_REQUESTS),
     not_drawn("state/plan-without-order", STATE_REQUESTS),
     not_drawn("sums/divisor-squared", SUMS_REQUESTS),
+    not_drawn("into/blocks-of-8192", BLOCKS_REQUESTS),
+    not_drawn("into/blocks-of-1024-backwards", BLOCKS_REQUESTS),
+    not_drawn("into/blocks-for-an-operand-backwards", BLOCKS_REQUESTS),
+    not_drawn("into/rest-after-1024-not-written", BLOCKS_REQUESTS),
+    not_drawn("into/second-8192-over-the-first", BLOCKS_REQUESTS),
+    not_drawn("gradient/cotangent-second-8192-reads-the-first", BLOCKS_REQUESTS),
+    not_drawn("gradient/cotangent-place-in-16-bits", BLOCKS_REQUESTS),
+    not_drawn("gradient/cotangent-rest-after-1024-ignored", BLOCKS_REQUESTS),
 ];

@@ -90,9 +90,16 @@ pub(crate) fn row_major(operand: &Operand) -> Vec<i64> {
 /// Parts of at most this many neighbours, if the result is small enough to be computed once for each.
 pub(crate) fn neighbours(count: usize, most: usize) -> Vec<Vec<usize>> {
     const LARGEST: usize = 512;
-    if count > LARGEST {
-        return vec![(0..count).collect()];
-    }
+    parts(count, if count > LARGEST { count } else { most })
+}
+
+/// Blocks of this many neighbours, if they are few: the result is computed once for each.
+pub(crate) fn blocks(count: usize, block: usize) -> Vec<Vec<usize>> {
+    const MOST: usize = 16;
+    parts(count, if count > MOST * block { count } else { block })
+}
+
+fn parts(count: usize, most: usize) -> Vec<Vec<usize>> {
     let most = most.max(1);
     (0..count.div_ceil(most))
         .map(|part| part * most..(part * most + most).min(count))
