@@ -93,7 +93,7 @@ impl ShapeQuery {
     /// An operand to broadcast to a target shape.
     ///
     /// # Errors
-    /// [`Malformed`] under a rule set other than `bidirectional`, `numpy` and `xla`.
+    /// [`Malformed`] under a rule set without the operation `broadcast`.
     pub fn broadcast(
         rules: impl Into<Rules>,
         operand: Shape,
@@ -152,7 +152,11 @@ fn check_elementwise(set: RuleSet, operands: usize) -> Result<(), Malformed> {
 fn check_broadcast(set: RuleSet) -> Result<(), Malformed> {
     if !set.has(OperationKind::Broadcast) {
         let found = format!("a target shape under the rule set `{set}`");
-        return Err(Malformed::new("target", found, "one under `numpy`, `bidirectional` or `xla`"));
+        return Err(Malformed::new(
+            "target",
+            found,
+            "one under `numpy`, `bidirectional`, `xla`, `leading` or `repeat`",
+        ));
     }
     Ok(())
 }

@@ -453,7 +453,7 @@ fn invalid_queries_are_malformed() {
         message(ShapeQuery::elementwise(xla(&[0]), shapes(&["2"]), vec![None])).contains("single operand")
     );
     let target = ShapeQuery::broadcast(RuleSet::Theano, Shape::scalar(), Shape::scalar());
-    assert!(message(target).contains("under `numpy`, `bidirectional` or `xla`"));
+    assert!(message(target).contains("under `numpy`, `bidirectional`, `xla`, `leading` or `repeat`"));
 }
 
 #[test]

@@ -51,7 +51,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "FLAGS,FLAGS...")]
     broadcastable: Option<String>,
 
-    /// numpy, bidirectional and xla: target shape of a single operand
+    /// numpy, bidirectional, xla, leading and repeat: target shape of a single operand
     #[arg(long, value_name = "SHAPE", value_parser = parse_partial_shape)]
     target: Option<PartialShape>,
 

@@ -242,7 +242,7 @@ fn explain_rejects_invalid_input() {
     complains("1 flag for shape (2,2)", &["explain", "--rules", "theano", "--broadcastable", "f", "2x2"]);
     complains("found 1 shape, expected two", &["explain", "--rules", "bidirectional", "2"]);
     complains(
-        "under `numpy`, `bidirectional` or `xla`",
+        "under `numpy`, `bidirectional`, `xla`, `leading` or `repeat`",
         &["explain", "--rules", "theano", "--target", "2", "2"],
     );
     let great = format!("{0}x{0}", i64::MAX);
