@@ -609,6 +609,70 @@ fn every_kind_of_inference_is_explained() {
     }
 }
 
+/// XLA-12: as under `numpy`, the target is never stretched to the operand.
+#[test]
+fn a_target_on_named_axes_is_not_said_to_be_stretched() {
+    let [operand, target] = ["2x?", "?x?"].map(|text| partial(&[text]).remove(0));
+    let text = InferenceExplanation::broadcast(xla(&[1, 0]), operand, target).unwrap().draw(100).to_string();
+    let expected = "  axis 0: the length of operand must be 1 or equal that of the target\n  axis 1: the length of \
+                    target must be 2\n";
+    assert!(text.contains(expected), "{text}");
+}
+
+/// REPEAT-3 and REPEAT-4, before the run.
+#[test]
+fn conditions_under_repeat_are_about_multiples() {
+    let onto = |operand: &str, target: &str| {
+        let [operand, target] = [operand, target].map(|text| partial(&[text]).remove(0));
+        InferenceExplanation::broadcast(RuleSet::Repeat, operand, target).unwrap()
+    };
+    let of = |a: &str, b: &str| inferred(Rules::Repeat, &[a, b]);
+    for (explanation, expected) in [
+        (of("4..10", "3"), "  axis 0: the length of A must be a multiple of 3\n"),
+        (of("?", "2"), "  axis 0: the length of A must be a multiple of 2\n"),
+        (of("12", "?"), "  axis 0: the length of B must divide 12\n"),
+        (of("1", "?"), "  axis 0: the length of B must be 1\n"),
+        (of("1..9", "4..5"), "  axis 0: the length of A must be a multiple of the length of B\n"),
+        (of("?x5", "?x2"), "each length of A must be a multiple of that of B, or both have no elements\n"),
+        (onto("2", "?"), "  axis 0: the length of target must be a multiple of 2\n"),
+        (onto("?", "12"), "  axis 0: the length of operand must divide 12\n"),
+        (onto("?x3", "3"), "  in front of target: the length of operand must be 1\n"),
+        (
+            onto("?x2", "?x5"),
+            "  each length of target must be a multiple of that of operand, or both have no elements\n",
+        ),
+        (onto("1x?", "0x5"), "  operand  1*  ?~\n  target   0   5\n  result   0   5\n"),
+        (of("4", "?x3"), "  axis      0\n  A         4!\n  B     ?   3!\n"),
+    ] {
+        let text = explanation.draw(100).to_string();
+        assert!(text.contains(expected), "found:\n{text}\nexpected:\n{expected}");
+    }
+}
+
+/// REPEAT-2: the axes of the result are A's, and those of B in front of them have no number.
+#[test]
+fn axes_in_front_of_a_have_no_number() {
+    assert_drawn(
+        &inferred_drawing(Rules::Repeat, &["3", "?x?"]),
+        "
+repeat: (3) + (?,?) => (3)
+
+  axis        0
+  A           3
+  B       ?   ?~
+  result      3
+
+  ~ stretched if it is 1
+  inferred: the result is (3); some runs are accepted and others refused (depends)
+  in front of A: the length of B must be 1
+  axis 0: the length of B must divide 3
+  accepted, for example: (3) + (1,3) => (3)
+  refused, for example: (3) + (0,3): rank_mismatch
+  INFER-14: repeat: the result lies within A's shape, rounded to multiples of B's lengths
+",
+    );
+}
+
 /// Each rule set with small partial shapes: the examples are what they are called, and there are both where
 /// the answer is `depends`.
 #[test]

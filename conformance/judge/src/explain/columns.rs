@@ -15,6 +15,8 @@ pub(super) struct Columns {
     pub(super) places: Vec<Option<Vec<Option<usize>>>>,
     /// Whether the columns are counted from the last axis, because the rank of the result is unknown.
     from_last: bool,
+    /// How many columns stand in front of the first axis of the result. Under repeat, B may have axes there.
+    pub(super) in_front: usize,
 }
 
 /// How many columns beyond A's an operand B may still be drawn in.
@@ -27,7 +29,7 @@ impl Columns {
         match (&explanation.decision, target) {
             (Ok(alignment), None) => {
                 let places = alignment.axes.iter().cloned().map(Some).collect();
-                return Columns { count: alignment.shape.rank(), places, from_last: false };
+                return Columns { count: alignment.shape.rank(), places, from_last: false, in_front: 0 };
             }
             (Err(refusal), _) if refusal.kind == Some(RefusalKind::OperandCount) => {
                 return unplaced(shapes.len());
@@ -82,7 +84,14 @@ impl Columns {
             | Rules::Theano
             | Rules::Repeat => false,
         };
-        Columns { from_last: rank.is_none() && !from_first, ..columns }
+        let of_a = match (signature.rules(), signature.asked()) {
+            (Rules::Repeat, Asked::Expression(_)) => signature.shapes().next(),
+            (Rules::Repeat, Asked::TargetShape(target)) => Some(target),
+            _ => None,
+        };
+        let rank_of_a = of_a.and_then(PartialShape::rank);
+        let in_front = rank_of_a.map_or(0, |rank| columns.count.saturating_sub(rank));
+        Columns { from_last: rank.is_none() && !from_first, in_front, ..columns }
     }
 
     fn placed(signature: &Signature) -> Columns {
@@ -114,37 +123,39 @@ impl Columns {
             (Rules::Leading, _) => {
                 let places: Vec<_> = shapes.iter().map(|shape| shape.rank().and_then(all)).collect();
                 let count = shapes.iter().filter_map(|shape| shape.rank()).max().unwrap_or(0);
-                Columns { count, places, from_last: false }
+                Columns { count, places, from_last: false, in_front: 0 }
             }
         }
     }
 
     /// The number of a column: from the first axis, or from the last if the rank of the result is unknown.
-    pub(super) fn name_of(&self, column: usize) -> String {
-        if self.from_last { format!("-{}", self.count - column) } else { column.to_string() }
+    /// A column in front of the result has none.
+    pub(super) fn name_of(&self, column: usize) -> Option<String> {
+        let axis = column.checked_sub(self.in_front)?;
+        Some(if self.from_last { format!("-{}", self.count - column) } else { axis.to_string() })
     }
 
     /// The numbers of all columns.
     pub(super) fn names(&self) -> Vec<String> {
-        (0..self.count).map(|column| self.name_of(column)).collect()
+        (0..self.count).map(|column| self.name_of(column).unwrap_or_default()).collect()
     }
 }
 
 fn right_aligned(ranks: impl Iterator<Item = usize> + Clone) -> Columns {
     let rank = ranks.clone().max().unwrap_or(0);
     let places = ranks.map(|own| Some((rank - own..rank).map(Some).collect()));
-    Columns { count: rank, places: places.collect(), from_last: false }
+    Columns { count: rank, places: places.collect(), from_last: false, in_front: 0 }
 }
 
 /// Two shapes on the last axes of A. The ones of B for which A has no axis are dropped (REPEAT-2).
 fn repeated(a: usize, ranks: [usize; 2]) -> Columns {
     let places = ranks.map(|own| Some((0..own).map(|axis| (axis + a).checked_sub(own)).collect()));
-    Columns { count: a, places: places.to_vec(), from_last: false }
+    Columns { count: a, places: places.to_vec(), from_last: false, in_front: 0 }
 }
 
 fn left_aligned(ranks: impl Iterator<Item = usize> + Clone) -> Columns {
     let count = ranks.clone().max().unwrap_or(0);
-    Columns { count, places: ranks.map(all).collect(), from_last: false }
+    Columns { count, places: ranks.map(all).collect(), from_last: false, in_front: 0 }
 }
 
 /// Aligns the shapes whose ranks are known at the last axis.
@@ -152,7 +163,7 @@ fn partial(shapes: &[&PartialShape]) -> Columns {
     let known = right_aligned(shapes.iter().filter_map(|shape| shape.rank()));
     let mut places = known.places.into_iter();
     let places = shapes.iter().map(|shape| shape.rank().and_then(|_| places.next().flatten()));
-    Columns { count: known.count, places: places.collect(), from_last: false }
+    Columns { count: known.count, places: places.collect(), from_last: false, in_front: 0 }
 }
 
 fn partial_pdpd(operand_a: &PartialShape, operand_b: &PartialShape, axis: i64) -> Columns {
@@ -166,19 +177,26 @@ fn partial_pdpd(operand_a: &PartialShape, operand_b: &PartialShape, axis: i64) -
         (None, Some(b)) => match usize::try_from(axis) {
             Ok(start) if start <= MAX_OVERHANG => {
                 let places = (0..b.len()).map(|own| Some(start + own)).collect();
-                Columns { count: start + b.len(), places: vec![None, Some(places)], from_last: false }
+                Columns {
+                    count: start + b.len(),
+                    places: vec![None, Some(places)],
+                    from_last: false,
+                    in_front: 0,
+                }
             }
             Ok(_) => unplaced(2),
             Err(_) => partial(&[operand_a, operand_b]),
         },
-        (Some(a), None) => Columns { count: a.len(), places: vec![all(a.len()), None], from_last: false },
+        (Some(a), None) => {
+            Columns { count: a.len(), places: vec![all(a.len()), None], from_last: false, in_front: 0 }
+        }
         (None, None) => unplaced(2),
     }
 }
 
 /// No shape can be aligned with another.
 fn unplaced(shapes: usize) -> Columns {
-    Columns { count: 0, places: vec![None; shapes], from_last: false }
+    Columns { count: 0, places: vec![None; shapes], from_last: false, in_front: 0 }
 }
 
 fn all(rank: usize) -> Option<Vec<Option<usize>>> {
@@ -194,10 +212,10 @@ fn pdpd(a: usize, b: usize, kept: usize, axis: i64) -> Columns {
     let start = if axis == -1 { Some(a - b) } else { usize::try_from(axis).ok() };
     let start = start.filter(|&start| kept > 0 && start.saturating_add(kept) <= a + MAX_OVERHANG);
     let Some(start) = start else {
-        return Columns { count: a, places: vec![all(a), None], from_last: false };
+        return Columns { count: a, places: vec![all(a), None], from_last: false, in_front: 0 };
     };
     let places = (0..b).map(|i| (i < kept).then_some(start + i)).collect();
-    Columns { count: a.max(start + kept), places: vec![all(a), Some(places)], from_last: false }
+    Columns { count: a.max(start + kept), places: vec![all(a), Some(places)], from_last: false, in_front: 0 }
 }
 
 /// Places the lower operand at its dimensions, if they name one column for each of its axes, in order.
@@ -209,13 +227,13 @@ fn xla(lhs: usize, rhs: usize, dimensions: Option<&[i64]>) -> Columns {
     if lhs < rhs {
         places.swap(0, 1);
     }
-    Columns { count: higher, places, from_last: false }
+    Columns { count: higher, places, from_last: false, in_front: 0 }
 }
 
 /// Places an operand at its dimensions, if they name one column of the target for each of its axes.
 fn onto_target(operand: usize, target: usize, dimensions: Option<&[i64]>) -> Columns {
     let places = vec![named(operand, target, dimensions), all(target)];
-    Columns { count: target, places, from_last: false }
+    Columns { count: target, places, from_last: false, in_front: 0 }
 }
 
 /// The columns that the dimensions name, if there is one for each of the axes, and none is named twice.

@@ -73,6 +73,8 @@ pub(super) struct Axis {
     pub(super) members: Vec<Member>,
     /// What the axis alone gives. `None` if the rule set requires nothing of it.
     pub(super) alone: Option<Result<Inference, Refusal>>,
+    /// The member whose length the result has if the rule set requires nothing of the axis.
+    leader: usize,
 }
 
 impl InferenceExplanation {
@@ -105,8 +107,7 @@ impl InferenceExplanation {
     /// An operand to broadcast to a target shape.
     ///
     /// # Errors
-    /// [`Malformed`] under a rule set other than `bidirectional`, `numpy` and `xla`, and for an unknown rank
-    /// under `xla`.
+    /// [`Malformed`] under a rule set without the operation `broadcast`, and for an unknown rank under `xla`.
     pub fn broadcast(
         rules: impl Into<Rules>,
         operand: PartialShape,
@@ -168,7 +169,11 @@ impl InferenceExplanation {
         }
         let axis = |members: Vec<Member>| {
             let lengths: Vec<Length> = members.iter().map(|member| member.length).collect();
-            Axis { alone: self.infer_axis(&members, &lengths), members }
+            let leader = match self.signature.asked() {
+                Asked::Expression(_) => 0,
+                Asked::TargetShape(_) => members.len().saturating_sub(1),
+            };
+            Axis { alone: self.infer_axis(&members, &lengths), members, leader }
         };
         members.into_iter().map(axis).collect()
     }
@@ -181,11 +186,14 @@ impl InferenceExplanation {
             (rules, Asked::TargetShape(whole)) => {
                 let vectors = vectors();
                 let scalar = PartialShape::from(vec![]);
+                let only = self.signature.operands()[0].shape();
                 let (operand, target) = match (&vectors[..], members) {
+                    // REPEAT-4. No axis decides alone if both can be without elements.
+                    _ if *rules == Rules::Repeat && can_be_empty(only) && can_be_empty(whole) => return None,
                     ([operand, target], _) => (operand, target),
                     // REPEAT-2. An axis of the operand that the target does not have.
                     ([operand], [Member { place: 0, .. }])
-                        if *rules == Rules::Repeat && whole.rank().is_some() && !can_be_empty(whole) =>
+                        if *rules == Rules::Repeat && whole.rank().is_some() =>
                     {
                         (operand, &scalar)
                     }
@@ -398,6 +406,11 @@ impl InferenceExplanation {
         runs.find(is_wanted)
     }
 
+    /// `repeat`: the place of A, onto which B is repeated.
+    fn place_of_a(&self) -> usize {
+        1 - self.place_of_b()
+    }
+
     /// `repeat`: the place of B, which is repeated onto A or onto the target.
     fn place_of_b(&self) -> usize {
         match self.signature.asked() {
@@ -470,7 +483,11 @@ impl InferenceExplanation {
             .take(MOST_CONDITIONS)
             .flat_map(|(place, axis)| {
                 let name = columns.name_of(place);
-                self.condition(axis).into_iter().map(move |condition| format!("axis {name}: {condition}"))
+                let place = match name {
+                    Some(name) => format!("axis {name}"),
+                    None => format!("in front of {}", self.labels[self.place_of_a()]),
+                };
+                self.condition(axis).into_iter().map(move |condition| format!("{place}: {condition}"))
             })
             .collect();
         match conditional().count().saturating_sub(MOST_CONDITIONS) {
@@ -485,13 +502,19 @@ impl InferenceExplanation {
             lines.push(self.condition_of_ranks(&unranked));
         }
         if depends && lines.is_empty() && *self.signature.rules() == Rules::Repeat {
-            lines.push("each length of A must be a multiple of B's, or both have no elements".into());
+            let [a, b] = [self.place_of_a(), self.place_of_b()].map(|place| &self.labels[place]);
+            lines.push(format!(
+                "each length of {a} must be a multiple of that of {b}, or both have no elements"
+            ));
         }
         lines
     }
 
     /// What the lengths of an axis must be.
     fn condition(&self, axis: &Axis) -> Vec<String> {
+        if let (Rules::Repeat, [_, _]) = (self.signature.rules(), &axis.members[..]) {
+            return vec![self.condition_of_multiples(axis)];
+        }
         let unknown: Vec<usize> = axis.unknown().collect();
         let names = |members: &mut dyn Iterator<Item = &Member>| {
             names_of(&members.map(|member| self.labels[member.place].as_str()).collect::<Vec<_>>())
@@ -510,18 +533,11 @@ impl InferenceExplanation {
             Some(Err(_)) | None => None,
         };
         match (self.signature.rules(), self.signature.asked(), number) {
-            (Rules::Numpy | Rules::Leading, Asked::TargetShape(_), _) => {
+            (Rules::Numpy | Rules::Leading | Rules::Xla { .. }, Asked::TargetShape(_), _) => {
                 vec![format!(
                     "{} must be 1 or equal that of the target",
                     names(&mut axis.members.iter().take(1))
                 )]
-            }
-            (Rules::Repeat, asked, _) => {
-                let (a, b) = match asked {
-                    Asked::TargetShape(_) => (1, 0),
-                    Asked::Expression(_) => (0, 1),
-                };
-                vec![format!("{} must be a multiple of {}", self.labels[a], self.labels[b])]
             }
             (Rules::Pdpd { .. }, _, _) => {
                 let b = names(&mut axis.members.iter().skip(1));
@@ -550,6 +566,24 @@ impl InferenceExplanation {
             (Rules::Numpy | Rules::Bidirectional | Rules::Xla { .. } | Rules::Leading, _, None) => {
                 vec![format!("{all} must be equal, except where one is 1")]
             }
+            // B alone, in front of A, is one unknown length; two lengths are multiples.
+            (Rules::Repeat, _, _) => Vec::new(),
+        }
+    }
+
+    /// `repeat`: what the lengths of A and B on an axis must be (REPEAT-3). The axis decides alone, so that B
+    /// has elements or A has.
+    fn condition_of_multiples(&self, axis: &Axis) -> String {
+        let on = |place: usize| {
+            let length = axis.members.iter().find(|member| member.place == place).map(|member| member.length);
+            (length.and_then(Length::number), format!("the length of {}", self.labels[place]))
+        };
+        let ((number_a, a), (number_b, b)) = (on(self.place_of_a()), on(self.place_of_b()));
+        match (number_a, number_b) {
+            (Some(1), _) => format!("{b} must be 1"),
+            (Some(number), _) => format!("{b} must divide {number}"),
+            (None, Some(number)) => format!("{a} must be a multiple of {number}"),
+            (None, None) => format!("{a} must be a multiple of {b}"),
         }
     }
 
@@ -589,7 +623,7 @@ impl Axis {
         match &self.alone {
             Some(Ok(inference)) => inference.shape.lengths().and_then(|lengths| lengths.first().copied()),
             Some(Err(_)) => None,
-            None => self.members.first().map(|member| member.length),
+            None => self.members.get(self.leader).map(|member| member.length),
         }
     }
 
@@ -635,7 +669,8 @@ fn number_of(length: Length) -> usize {
 }
 
 /// The values that are tried on an axis: 0, 1, the bounds and numbers of its lengths and what is next to
-/// them. Lengths are only compared with each other and with 1, so that no other value differs from these.
+/// them. Lengths are only compared with each other and with 1, so that no other value differs from these;
+/// under `repeat`, which divides them, others may.
 fn values_of(axis: &Axis) -> BTreeSet<usize> {
     let mut values = BTreeSet::from([0, 1, 2, 3]);
     for member in &axis.members {

@@ -43,10 +43,11 @@ fn rows(explanation: &InferenceExplanation, columns: &Columns, axes: &[Axis]) ->
         let flags = inference.broadcastable.as_deref();
         let cell =
             |(axis, &length): (usize, &Length)| cell(length, Mark::Plain, flags.map(|flags| flags[axis]));
-        // Under pdpd, B may have axes beyond A, where the result has none.
-        let beyond =
-            (lengths.len()..columns.count).map(|_| Cell { number: String::new(), mark: Mark::Plain });
-        lengths.iter().enumerate().map(cell).chain(beyond).collect::<Vec<Cell>>()
+        // B may have axes in front of A under repeat, and beyond it under pdpd, where the result has none.
+        let none = |count: usize| (0..count).map(|_| nothing());
+        let beyond = columns.count.saturating_sub(columns.in_front + lengths.len());
+        let cells = lengths.iter().enumerate().map(cell);
+        none(columns.in_front).chain(cells).chain(none(beyond)).collect::<Vec<Cell>>()
     });
     let remark = if cells.is_none() { "(...)  any rank".into() } else { String::new() };
     rows.push(Row { label: "result".into(), cells, remark });
@@ -72,12 +73,14 @@ fn shape_row(
         let flags = signature.operands()[place].broadcastable();
         flags.map_or_else(|| vec![false; lengths.len()], <[bool]>::to_vec)
     });
-    let mut cells: Vec<Cell> = (0..columns.count).map(|_| missing(explanation)).collect();
+    let missing = |column| missing(explanation, column < columns.in_front);
+    let mut cells: Vec<Cell> = (0..columns.count).map(missing).collect();
     for (own, (&length, column)) in lengths.iter().zip(places).enumerate() {
         let Some(column) = *column else { continue };
         let flag = flags.as_ref().map(|flags| flags[own]);
         let stretches = is_stretched(signature.rules(), signature.asked(), place, flag);
-        let mark = mark(explanation, &axes[column], column, (place, own), (length, stretches));
+        let of_result = column.checked_sub(columns.in_front);
+        let mark = mark(explanation, &axes[column], of_result, (place, own), (length, stretches));
         cells[column] = cell(length, mark, flag);
     }
     Row { label, cells: Some(cells), remark: String::new() }
@@ -88,27 +91,33 @@ fn cell(length: Length, mark: Mark, flag: Option<bool>) -> Cell {
     Cell { number: format!("{length}{flag}"), mark }
 }
 
-/// An axis that a shape does not have.
-fn missing(explanation: &InferenceExplanation) -> Cell {
+/// Where the result has no axis.
+fn nothing() -> Cell {
+    Cell { number: String::new(), mark: Mark::Plain }
+}
+
+/// An axis that a shape does not have, and the result neither if it is in front of it.
+fn missing(explanation: &InferenceExplanation, in_front: bool) -> Cell {
     let set = explanation.signature.rules().set();
     match &explanation.decision {
         Err(refusal) if refusal.kind == Some(RefusalKind::RankMismatch) && set != RuleSet::Xla => {
             Cell { number: "-".into(), mark: Mark::Offending }
         }
+        _ if in_front => nothing(),
         _ => Cell { number: ".".into(), mark: Mark::Missing },
     }
 }
 
-/// How a length is treated, or whether the refusal is about it.
+/// How a length is treated, or whether the refusal is about it. `of_result` is the axis of the result.
 fn mark(
     explanation: &InferenceExplanation,
     axis: &Axis,
-    column: usize,
+    of_result: Option<usize>,
     (place, own): (usize, usize),
     (length, stretches): (Length, bool),
 ) -> Mark {
     if let Err(refusal) = &explanation.decision {
-        let wrong = is_about(refusal, axis, column, (place, own)) && !(stretches && length.admits(1));
+        let wrong = is_about(refusal, axis, of_result, (place, own)) && !(stretches && length.admits(1));
         return if wrong { Mark::Offending } else { Mark::Plain };
     }
     let to_one = axis.result().and_then(Length::number) == Some(1);
@@ -121,12 +130,12 @@ fn mark(
 }
 
 /// Whether a refusal is about a length on an axis that no run passes.
-fn is_about(refusal: &Refusal, axis: &Axis, column: usize, (place, own): (usize, usize)) -> bool {
+fn is_about(refusal: &Refusal, axis: &Axis, of_result: Option<usize>, (place, own): (usize, usize)) -> bool {
     match refusal.kind {
         Some(RefusalKind::FlagViolation) => refusal.operand == Some(place) && refusal.axis == Some(own),
         Some(
             RefusalKind::DimensionMismatch | RefusalKind::NotBroadcastable | RefusalKind::AxisOutOfRange,
-        ) => matches!(axis.alone, Some(Err(_))) && refusal.axis.is_none_or(|axis| axis == column),
+        ) => matches!(axis.alone, Some(Err(_))) && refusal.axis.is_none_or(|axis| of_result == Some(axis)),
         _ => false,
     }
 }
