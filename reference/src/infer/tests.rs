@@ -2,7 +2,7 @@
 //! examples of the design.
 
 use super::*;
-use broadcheck_spec::{Expression, Function};
+use broadcheck_spec::{Expression, Function, OperandCount};
 use std::collections::BTreeSet;
 
 /// An unknown length is tried with these numbers: up to one above all bounds in use.
@@ -170,7 +170,7 @@ fn many_pairs_of_every_rule_set_are_inferred_exactly() {
 fn check_triples(lengths: &[&str], highest_rank: usize) {
     let bounded = partial_shapes(lengths, highest_rank);
     let unranked = [partial_shapes(&["0", "1", "3", "?"], 1), vec![PartialShape::Unranked]].concat();
-    for rules in [Rules::None, Rules::Numpy] {
+    for rules in [Rules::None, Rules::Numpy, Rules::Leading] {
         for triple in
             product(&vec![bounded.clone(); 3]).into_iter().chain(product(&vec![unranked.clone(); 3]))
         {
@@ -190,6 +190,20 @@ fn many_triples_are_inferred_exactly() {
     check_triples(&["0", "1", "3", "?", "..2", "..1", "1..2", "2..", "2..3"], 1);
     check_triples(&["0", "1", "3", "?"], 2);
     check_triples(&["1", "3", "..2", "2.."], 2);
+}
+
+/// G-5: the number of operands is compared before their shapes.
+#[test]
+fn triples_are_refused_where_two_operands_are_the_most() {
+    let sets: Vec<RuleSet> =
+        RuleSet::ALL.into_iter().filter(|set| set.operands() == OperandCount::OneOrTwo).collect();
+    assert_eq!(sets, [RuleSet::Pdpd, RuleSet::Xla, RuleSet::Repeat]);
+    for triple in product(&vec![partial_shapes(&["1", "3", "?", "2.."], 1); 3]) {
+        for &set in &sets {
+            let refusal = infer(&sum(Rules::from(set), &triple, &[])).unwrap_err();
+            assert_eq!(refusal.kind, Some(RefusalKind::OperandCount), "{set} {triple:?}");
+        }
+    }
 }
 
 /// Lengths whose bounds meet, overlap and exclude each other, below, at and above 1.
