@@ -10,7 +10,7 @@ use crate::retype::{Asked, asked};
 use crate::run::{Judged, Status, judged, run_together, with_known};
 use broadcheck_judge::text::plural;
 use broadcheck_spec::{
-    Capabilities, Case, Implementation, Length, Operand, Operation, PartialShape, Request, RuleSet, Shape,
+    Case, Implementation, Length, Operand, Operation, PartialShape, Request, RuleSet, Shape,
 };
 use std::borrow::Cow;
 use std::fmt;
@@ -177,7 +177,10 @@ fn run_one(implementation: &dyn Implementation, case: &Case, ways: &[Way]) -> Ju
     let covered = |case: &&Case| implementation.capabilities().covers(&case.request).is_ok();
     let possible: Vec<&Case> = variants.iter().filter(covered).collect();
     if possible.is_empty() {
-        return Judged::new(Status::Skipped, why_none(implementation.capabilities(), &variants));
+        let uncovered =
+            variants.iter().find_map(|case| implementation.capabilities().covers(&case.request).err());
+        let reason = uncovered.unwrap_or_else(|| why_none(&original.case.request, ways));
+        return Judged::new(Status::Skipped, reason);
     }
     let requests: Vec<&Request> = possible.iter().map(|case| &case.request).collect();
     let outcomes = run_together(implementation, &requests);
@@ -207,10 +210,22 @@ fn of(original: &Asked<'_>, request: Request) -> Case {
     Case { request, ..(*original.case).clone() }
 }
 
-/// Why a case cannot be asked in any of the ways.
-fn why_none(capabilities: &Capabilities, variants: &[Case]) -> String {
-    let reason = variants.iter().find_map(|case| capabilities.covers(&case.request).err());
-    reason.unwrap_or_else(|| "no length that could be unknown".into())
+/// Why a request cannot be declared in any of these ways.
+fn why_none(request: &Request, ways: &[Way]) -> String {
+    match request.operation() {
+        Operation::Into { .. } => "no declared shapes with `into` (INTO-4)".into(),
+        Operation::Elementwise { .. }
+        | Operation::Broadcast { .. }
+        | Operation::Gradient { .. }
+        | Operation::Vjp { .. } => {
+            // Every rank can be unknown, except under the rule sets whose shapes have ranks.
+            if ways.iter().all(|&way| way == Way::Ranks) {
+                format!("no unknown ranks under {} (DECL-1)", request.rules().set())
+            } else {
+                "no length that could be unknown".into()
+            }
+        }
+    }
 }
 
 /// The declared shapes of a request: `a (?,3) b (?)`.
@@ -257,6 +272,43 @@ mod tests {
         assert_eq!(shown(Way::Lengths, &broadcast), ["a (?,?) to (?,?)"]);
         assert_eq!(shown(Way::Each, &broadcast)[3], "a (2,1) to (2,?)");
         assert_eq!(shown(Way::Ranks, &broadcast), ["a (...) to (...)"]);
+    }
+
+    /// A request that no way declares, and the reason.
+    fn undeclared(request: &Request, ways: &[Way]) -> String {
+        assert!(ways.iter().all(|way| way.declare(request).is_empty()));
+        why_none(request, ways)
+    }
+
+    #[test]
+    fn a_request_that_no_way_declares_has_a_true_reason() {
+        let of = |rules: Rules, operation: Operation, shape: &[usize]| {
+            let operand = Operand::dense("a", shape, vec![1.0f32; shape.iter().product()]).unwrap();
+            Request::new(rules, operation, vec![operand]).unwrap()
+        };
+        let expression = Expression::operand(0);
+        let alone = || Operation::Elementwise { expression: expression.clone() };
+        let into = Operation::Into { expression: expression.clone(), destination: 0 };
+        let xla = || Rules::Xla { broadcast_dimensions: None };
+
+        // These lengths could be unknown, if it were not for the clause.
+        let written = of(Rules::Numpy, into, &[2, 3]);
+        assert_eq!(undeclared(&written, &Way::ALL), "no declared shapes with `into` (INTO-4)");
+        assert_eq!(undeclared(&written, &[Way::Ranks]), "no declared shapes with `into` (INTO-4)");
+
+        assert_eq!(
+            undeclared(&of(xla(), alone(), &[2, 3]), &[Way::Ranks]),
+            "no unknown ranks under xla (DECL-1)"
+        );
+        assert_eq!(
+            undeclared(&of(Rules::Theano, alone(), &[]), &[Way::Ranks]),
+            "no unknown ranks under theano (DECL-1)"
+        );
+        assert_eq!(undeclared(&of(xla(), alone(), &[]), &Way::ALL), "no length that could be unknown");
+        assert_eq!(
+            undeclared(&of(Rules::Numpy, alone(), &[]), &[Way::Lengths, Way::Each, Way::Bounds]),
+            "no length that could be unknown"
+        );
     }
 
     #[test]
