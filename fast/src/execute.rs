@@ -2,8 +2,8 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 use crate::arch::{
-    Arguments, CallKernel, ChainOp, Comparison, GRID_LINE, GridOperand, InPlace, LANES, Link, NonTemporal,
-    Pairing, Repeat, Scalars, Select, Table, fenced,
+    Arguments, CallKernel, ChainOp, Comparison, GRID_LINE, GridOperand, InPlace, Link, NonTemporal, Pairing,
+    Repeat, Scalars, Select, Table, fenced,
 };
 use crate::buffers::{Input, Output, Stored};
 use crate::cursor::Cursor;
@@ -378,19 +378,20 @@ impl Tile<'_, '_> {
         });
     }
 
-    /// Adds the values of a chain to one element of the gradient, or to as many.
+    /// Adds the values of a chain to one element of the gradient for each row that is computed at once, or to
+    /// as many elements as there are.
     fn chain_sum<T: Float>(&mut self, first: Source, links: &Range<u32>, access: usize, count: usize) {
         let mut output = std::mem::replace(&mut self.output, Output::Bool(&mut []));
         let kernels = T::float_kernels(self.run.table);
         let (place, sums) = (self.cursor.position(access), T::output(&mut output));
         {
-            let (first, given) = (self.link(ChainOp::Add, Some(first), count), self.links::<T>(links, count));
+            let width = if self.rows == 1 { count } else { count / self.rows };
+            let (first, mut given) =
+                (self.link(ChainOp::Add, Some(first), width), self.links::<T>(links, width));
             if self.run.tiling.accesses[access].kind == AccessKind::Direct {
-                kernels.chain_sum.run(&first, &given, count, &mut sums[place..place + count]);
+                kernels.chain_add.run(&first, &given, width, &mut sums[place..place + width]);
             } else {
-                let mut lanes = [T::default(); LANES];
-                kernels.chain_sum.run(&first, &given, count, &mut lanes);
-                kernels.add_to.run(&mut sums[place..=place], &[kernels.sum.run(&lanes)]);
+                kernels.chain_sum.run(&first, &mut given, &mut sums[place..place + self.rows], width);
             }
         }
         self.output = output;

@@ -140,7 +140,7 @@ pub(crate) fn gather_sum<T: Copy + Default>(
 ) {
     match *pattern {
         [] => kernels.add_to.run(&mut sums[start..=start], tile),
-        [(_, 0)] => kernels.add_to.run(&mut sums[start..=start], &[kernels.sum.run(tile)]),
+        [(_, 0)] => kernels.sum_rows.run(&mut sums[start..=start], tile),
         [(_, 1)] => kernels.add_to.run(&mut sums[start..start + tile.len()], tile),
         [(_, stride)] => {
             for (at, value) in (0i64..).zip(tile) {
@@ -156,6 +156,9 @@ pub(crate) fn gather_sum<T: Copy + Default>(
             kernels.add_rows.run(&mut sums[start..start + length], lanes);
         }
         [(_, 0), (length, 1)] => kernels.add_rows.run(&mut sums[start..start + length], tile),
+        [(_, 1), (length, 0)] if tile.len().is_multiple_of(length) => {
+            kernels.sum_rows.run(&mut sums[start..start + tile.len() / length], tile);
+        }
         [(_, stride), ref inner @ ..] => {
             let period = inner.iter().map(|&(length, _)| length).product();
             for (at, tile) in (0i64..).zip(tile.chunks(period)) {

@@ -149,7 +149,7 @@ pub(crate) struct Link<'a, T> {
 impl<T> Link<'_, T> {
     /// Whether there are values for `rows` rows of `width` elements.
     #[inline(always)]
-    fn is_long_enough(&self, rows: usize, width: usize) -> bool {
+    pub(super) fn is_long_enough(&self, rows: usize, width: usize) -> bool {
         let last = Extent::of(if self.scalar { 1 } else { width });
         // Of one row, the step does not matter, and a short chain is noticeably faster without it.
         if rows == 1 {
@@ -162,7 +162,7 @@ impl<T> Link<'_, T> {
     /// Moves on by one row, after which there is another one. So `step` is inside of a link that is long
     /// enough.
     #[inline(always)]
-    fn advance(&mut self) {
+    pub(super) fn advance(&mut self) {
         if self.step != 0 {
             self.values = &self.values[self.step..];
         }
@@ -479,71 +479,6 @@ unsafe fn group<V: Vector, const U: usize, const ROWS: usize, const KIND: u8, co
             let (row, k) = (k / (U / ROWS), k % (U / ROWS));
             let to = to.add(row * width + k * V::WIDTH);
             if NON_TEMPORAL { a.store_non_temporal(to) } else { a.store(to) }
-        }
-    }
-}
-
-/// Adds the values of the chain over `count` elements to `lanes`: to as many, or else element `i` to lane
-/// `i % LANES`, so that each lane adds its elements in the same order on every level.
-///
-/// # Safety
-/// The machine has the instructions of `V`.
-#[inline(always)]
-pub(super) unsafe fn sum<V: Vector, const U: usize>(
-    first: &Link<'_, V::Element>,
-    links: &[Link<'_, V::Element>],
-    count: usize,
-    lanes: &mut [V::Element],
-) {
-    const {
-        assert!(<V::Element as Vector>::WIDTH == 1);
-        assert!(V::WIDTH.is_power_of_two() && LANES.is_multiple_of(U * V::WIDTH));
-    }
-    let enough = |link: &Link<'_, V::Element>| link.is_long_enough(1, count.max(1));
-    assert!(
-        enough(first) && links.iter().all(|link| link.op.is_unary() || enough(link)),
-        "an argument of a chain is shorter than the range that is added up"
-    );
-    assert!(lanes.len() >= count || lanes.len() == LANES, "a chain is added to another number of elements");
-    let wrap = if lanes.len() >= count { usize::MAX } else { LANES - 1 };
-    let mut at = 0;
-    // SAFETY: the caller guarantees the instructions of `V`, and the assertions the elements of a group.
-    // There is a lane for each element, or there are `LANES`, where groups of `U` vectors, of one vector and
-    // of one element start at lanes from which they fit. `at` is at most `count`, which is not limited if all
-    // arguments are scalars, so nothing is added to `at` before the comparison.
-    unsafe {
-        while count - at >= U * V::WIDTH {
-            add_up::<V, U>(first, links, at, &mut lanes[at & wrap..]);
-            at += U * V::WIDTH;
-        }
-        while count - at >= V::WIDTH {
-            add_up::<V, 1>(first, links, at, &mut lanes[at & wrap..]);
-            at += V::WIDTH;
-        }
-        while at < count {
-            add_up::<V::Element, 1>(first, links, at, &mut lanes[at & wrap..]);
-            at += 1;
-        }
-    }
-}
-
-/// Adds `U` vectors of the chain, from element `at` on, to the first lanes.
-///
-/// # Safety
-/// As for [`group`], for the arguments. There are `U * V::WIDTH` lanes.
-#[inline(always)]
-unsafe fn add_up<V: Vector, const U: usize>(
-    first: &Link<'_, V::Element>,
-    links: &[Link<'_, V::Element>],
-    at: usize,
-    lanes: &mut [V::Element],
-) {
-    // SAFETY: guaranteed by the caller.
-    unsafe {
-        let a = compute::<V, U, 1, FUNCTIONS, false>(first, links, [0, at]);
-        for (k, a) in a.into_iter().enumerate() {
-            let lane = lanes.as_mut_ptr().add(k * V::WIDTH);
-            V::load(lane).add(a).store(lane);
         }
     }
 }

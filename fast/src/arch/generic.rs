@@ -1,7 +1,6 @@
 //! The loops, written once. Each is inlined into an entry point of every level (see [`simd`](super::simd))
 //! and compiled there with the level's instructions.
 
-use super::chain::LANES;
 use super::ops::{Op1, Op2};
 use super::rows::{EachRow, Rows};
 
@@ -245,40 +244,6 @@ pub(super) fn select_vector_scalar<T: Copy>(c: &[bool], a: &[T], b: &[T], out: &
 pub(super) fn select_scalars<T: Copy>(c: &[bool], a: &[T], b: &[T], out: &mut [T]) {
     if let (Some(&a), Some(&b)) = (a.first(), b.first()) {
         map(c, out, |c| if c { a } else { b });
-    }
-}
-
-/// The sum of the elements, in [`LANES`] partial sums that are then added in halves. The order is part of the
-/// result and the same on every level. A short row needs fewer partial sums: the others would be 0.
-#[inline(always)]
-pub(super) fn sum<T: Copy + Default, O: Op2<T, T>>(a: &[T]) -> T {
-    /// The sum in a number of lanes. The upper half of them is added to the lower half, in steps whose
-    /// lengths are literals, so that each one is unrolled.
-    macro_rules! in_lanes {
-        ($count:expr, $($half:literal)*) => {{
-            let mut lanes = [T::default(); $count];
-            let (chunks, rest) = a.as_chunks::<{ $count }>();
-            for chunk in chunks {
-                for (lane, &a) in lanes.iter_mut().zip(chunk) {
-                    *lane = O::of(*lane, a);
-                }
-            }
-            for (lane, &a) in lanes.iter_mut().zip(rest) {
-                *lane = O::of(*lane, a);
-            }
-            $(
-                for lane in 0..$half {
-                    lanes[lane] = O::of(lanes[lane], lanes[lane + $half]);
-                }
-            )*
-            lanes[0]
-        }};
-    }
-    match a.len() {
-        0..=8 => in_lanes!(8, 4 2 1),
-        9..=16 => in_lanes!(16, 8 4 2 1),
-        17..=32 => in_lanes!(32, 16 8 4 2 1),
-        _ => in_lanes!(LANES, 32 16 8 4 2 1),
     }
 }
 

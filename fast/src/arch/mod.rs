@@ -4,7 +4,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `ops` | what a function does to one element |
-//! | `generic`, `chain`, `grid`, `expand`, `across` | the loops |
+//! | `generic`, `chain`, `sum`, `grid`, `expand`, `across` | the loops |
 //! | `rows` | the rows over which a function of two arguments runs |
 //! | `linked`, `condition` | several calls in one loop: of integers, and two comparisons of floats |
 //! | `choice` | choices among floats, in vectors |
@@ -50,6 +50,7 @@ mod ops;
 mod rows;
 mod simd;
 mod stream;
+mod sum;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -60,7 +61,7 @@ mod x86_64;
 use crate::math::{f32, f64};
 
 pub(crate) use across::ROWS;
-pub(crate) use chain::{ChainKind, ChainOp, LANES, Link};
+pub(crate) use chain::{ChainKind, ChainOp, Link};
 pub(crate) use choice::Comparison;
 pub(crate) use condition::{Condition, Order};
 pub(crate) use expand::{MAX_REPEAT, Pairing, Repeat};
@@ -138,8 +139,6 @@ kernels! {
     Narrow<>(from: &[f32], to: &mut [u16]);
     /// `a = f(a)`, element by element.
     InPlace<T>(a: &mut [T]);
-    /// The sum of the elements.
-    Sum<T>(a: &[T]) -> T;
     /// Copies, with non-temporal stores where they are available.
     CopyOut<T>(stores: &NonTemporal, from: &[T], to: &mut [T]);
     /// Repeats each element a number of times.
@@ -157,9 +156,10 @@ kernels! {
     );
     /// A chain from its first argument through its links, over a number of rows.
     Chain<T>(first: &Link<'_, T>, links: &mut [Link<'_, T>], rows: usize, out: &mut [T]);
-    /// The values of a chain over a number of elements, added to [`LANES`] partial sums or to as many
-    /// elements.
-    ChainSum<T>(first: &Link<'_, T>, links: &[Link<'_, T>], count: usize, lanes: &mut [T]);
+    /// The sum of a chain's values over each row of a width, added to its element of `sums`.
+    ChainSum<T>(first: &Link<'_, T>, links: &mut [Link<'_, T>], sums: &mut [T], width: usize);
+    /// The values of a chain over a number of elements, added to as many.
+    ChainAdd<T>(first: &Link<'_, T>, links: &[Link<'_, T>], count: usize, sums: &mut [T]);
     /// `out = f(a, b)` over blocks of a number of rows of a width; with non-temporal stores if permitted and
     /// available.
     Grid<T>(

@@ -1,10 +1,10 @@
 //! The SIMD levels as types. [`Simd`] lists the entry points of a level: functions that are compiled with its
-//! instructions and into which the loops of [`generic`](super::generic), [`chain`](super::chain) and
-//! [`grid`](super::grid) are inlined. [`table`](super::table) stores their addresses.
+//! instructions and into which the loops of [`generic`](super::generic), [`chain`](super::chain),
+//! [`sum`](super::sum) and [`grid`](super::grid) are inlined. [`table`](super::table) stores their addresses.
 //!
 //! To add a level, implement [`Simd`] for it, and [`Vector`] and [`LevelVector`] for its two vector types.
 
-use super::chain::{self, ARITHMETIC, FUNCTIONS, Link, SUMS};
+use super::chain::{self, ARITHMETIC, FUNCTIONS, LANES, Link, SUMS};
 use super::choice::{self, Comparison};
 use super::element::Element;
 use super::expand::{self, Pairing, Repeat};
@@ -15,7 +15,7 @@ use super::ops::{Op1, Op2};
 use super::rows::{EachRow, Rows};
 use super::stream::{self, NonTemporal};
 use super::vector::Vector;
-use super::{across, generic};
+use super::{across, generic, sum};
 use crate::Level;
 
 /// A vector with the loops that depend on its level: on the number of its registers, or on its permutations.
@@ -37,16 +37,33 @@ pub(super) unsafe trait LevelVector: Vector {
         out: &mut [Self::Element],
     );
 
-    /// [`chain::sum`].
+    /// [`sum::of_chain`].
     ///
     /// # Safety
     /// The machine has the level's instructions.
     unsafe fn chain_sum(
         first: &Link<'_, Self::Element>,
+        links: &mut [Link<'_, Self::Element>],
+        sums: &mut [Self::Element],
+        width: usize,
+    );
+
+    /// [`sum::add_chain`].
+    ///
+    /// # Safety
+    /// The machine has the level's instructions.
+    unsafe fn chain_add(
+        first: &Link<'_, Self::Element>,
         links: &[Link<'_, Self::Element>],
         count: usize,
-        lanes: &mut [Self::Element],
+        sums: &mut [Self::Element],
     );
+
+    /// [`sum::of_rows`].
+    ///
+    /// # Safety
+    /// The machine has the level's instructions.
+    unsafe fn sum_rows(sums: &mut [Self::Element], values: &[Self::Element]);
 
     /// `out = f(a, b)` with `b` repeated: plain loops, unless the level's permutations are faster.
     ///
@@ -116,12 +133,40 @@ macro_rules! level_vector {
             #[inline(always)]
             unsafe fn chain_sum(
                 first: &Link<'_, Self::Element>,
-                links: &[Link<'_, Self::Element>],
-                count: usize,
-                lanes: &mut [Self::Element],
+                links: &mut [Link<'_, Self::Element>],
+                sums: &mut [Self::Element],
+                width: usize,
             ) {
                 // SAFETY: as in `chain`, for the instructions.
-                unsafe { chain::sum::<Self, { Self::EXP_GROUP }>(first, links, count, lanes) }
+                unsafe {
+                    sum::of_chain::<Self, { 2 * Self::EXP_GROUP }, { LANES / Self::WIDTH }>(
+                        first, links, sums, width,
+                    );
+                }
+            }
+
+            #[inline(always)]
+            unsafe fn chain_add(
+                first: &Link<'_, Self::Element>,
+                links: &[Link<'_, Self::Element>],
+                count: usize,
+                sums: &mut [Self::Element],
+            ) {
+                // SAFETY: as in `chain`, for the instructions.
+                unsafe { sum::add_chain::<Self, { Self::EXP_GROUP }>(first, links, count, sums) }
+            }
+
+            #[inline(always)]
+            unsafe fn sum_rows(sums: &mut [Self::Element], values: &[Self::Element]) {
+                // SAFETY: as in `chain`, for the instructions.
+                unsafe {
+                    sum::of_rows::<
+                        Self,
+                        { LANES / 4 / Self::WIDTH },
+                        { LANES / 2 / Self::WIDTH },
+                        { LANES / Self::WIDTH },
+                    >(sums, values);
+                }
             }
             $(
                 #[inline(always)]
@@ -243,7 +288,7 @@ pub(super) trait Simd: Sized {
     unsafe fn narrow_f16(from: &[f32], to: &mut [u16]);
     unsafe fn widen_bf16(from: &[u16], to: &mut [f32]);
     unsafe fn narrow_bf16(from: &[f32], to: &mut [u16]);
-    unsafe fn sum<T: Copy + Default, O: Op2<T, T>>(a: &[T]) -> T;
+    unsafe fn sum_rows<V: LevelVector<Level = Self>>(sums: &mut [V::Element], values: &[V::Element]);
     unsafe fn add_to<T: Copy, O: Op2<T, T>>(a: &mut [T], b: &[T]);
     unsafe fn add_rows<T: Copy, O: Op2<T, T>>(a: &mut [T], rows: &[T]);
     unsafe fn chain<V: LevelVector<Level = Self>, const KIND: u8, const NON_TEMPORAL: bool>(
@@ -254,9 +299,15 @@ pub(super) trait Simd: Sized {
     );
     unsafe fn chain_sum<V: LevelVector<Level = Self>>(
         first: &Link<'_, V::Element>,
+        links: &mut [Link<'_, V::Element>],
+        sums: &mut [V::Element],
+        width: usize,
+    );
+    unsafe fn chain_add<V: LevelVector<Level = Self>>(
+        first: &Link<'_, V::Element>,
         links: &[Link<'_, V::Element>],
         count: usize,
-        lanes: &mut [V::Element],
+        sums: &mut [V::Element],
     );
     unsafe fn choice<V: LevelVector<Level = Self>, O: VectorOp, const ONE_A: bool, const ONE_B: bool>(
         a: &[V::Element],
@@ -394,8 +445,9 @@ macro_rules! entry_points {
         }
 
         $(#[target_feature(enable = $features)])?
-        unsafe fn sum<T: Copy + Default, O: Op2<T, T>>(a: &[T]) -> T {
-            generic::sum::<T, O>(a)
+        unsafe fn sum_rows<V: LevelVector<Level = Self>>(sums: &mut [V::Element], values: &[V::Element]) {
+            // SAFETY: as in `chain`.
+            unsafe { V::sum_rows(sums, values) }
         }
 
         $(#[target_feature(enable = $features)])?
@@ -423,12 +475,23 @@ macro_rules! entry_points {
         $(#[target_feature(enable = $features)])?
         unsafe fn chain_sum<V: LevelVector<Level = Self>>(
             first: &Link<'_, V::Element>,
-            links: &[Link<'_, V::Element>],
-            count: usize,
-            lanes: &mut [V::Element],
+            links: &mut [Link<'_, V::Element>],
+            sums: &mut [V::Element],
+            width: usize,
         ) {
             // SAFETY: as in `chain`.
-            unsafe { V::chain_sum(first, links, count, lanes) }
+            unsafe { V::chain_sum(first, links, sums, width) }
+        }
+
+        $(#[target_feature(enable = $features)])?
+        unsafe fn chain_add<V: LevelVector<Level = Self>>(
+            first: &Link<'_, V::Element>,
+            links: &[Link<'_, V::Element>],
+            count: usize,
+            sums: &mut [V::Element],
+        ) {
+            // SAFETY: as in `chain`.
+            unsafe { V::chain_add(first, links, count, sums) }
         }
 
         $(#[target_feature(enable = $features)])?

@@ -10,8 +10,8 @@ use super::ops::*;
 use super::simd::{self, LevelVector, Simd};
 use super::stream::NonTemporal;
 use super::{
-    Across, AddTo, Binary, Chain, ChainSum, Choose, CopyOut, Expand, Grid, Grouped, InPlace, Kernel, Narrow,
-    Paired, Select, Sum, Unary, Widen,
+    Across, AddTo, Binary, Chain, ChainAdd, ChainSum, Choose, CopyOut, Expand, Grid, Grouped, InPlace,
+    Kernel, Narrow, Paired, Select, Unary, Widen,
 };
 use crate::Level;
 use broadcheck_spec::Function;
@@ -144,7 +144,8 @@ impl<T> Chains<T> {
 
 /// The kernels that only f64 and f32 have, for chains, repeated operands and gradients.
 pub(crate) struct FloatKernels<T: 'static> {
-    pub(crate) sum: Sum<T>,
+    /// Adds the sum of each row to one element.
+    pub(crate) sum_rows: AddTo<T>,
     pub(crate) add_to: AddTo<T>,
     /// Adds rows to one row.
     pub(crate) add_rows: AddTo<T>,
@@ -153,8 +154,10 @@ pub(crate) struct FloatKernels<T: 'static> {
     pub(crate) chain: Chains<T>,
     /// The same with non-temporal stores where the level has them.
     chain_non_temporal: Chains<T>,
-    /// The sum of a chain's values.
+    /// Adds the sum of a chain's values over each row to one element.
     pub(crate) chain_sum: ChainSum<T>,
+    /// Adds a chain's values to as many elements.
+    pub(crate) chain_add: ChainAdd<T>,
     /// One of two values, by a comparison of two others.
     pub(crate) choose: Choose<T>,
     /// A binary function over short rows.
@@ -505,13 +508,14 @@ where
     GreaterEqual: Op2<V::Element, bool>,
 {
     FloatKernels {
-        sum: Kernel(S::sum::<V::Element, Add>),
+        sum_rows: Kernel(S::sum_rows::<V>),
         add_to: Kernel(S::add_to::<V::Element, Add>),
         add_rows: Kernel(S::add_rows::<V::Element, Add>),
         paired: Kernel(S::paired::<V>),
         chain: chains::<S, V, false>(),
         chain_non_temporal: chains::<S, V, true>(),
         chain_sum: Kernel(S::chain_sum::<V>),
+        chain_add: Kernel(S::chain_add::<V>),
         choose: Kernel(S::choose::<V>),
         grid: Kernel(S::grid::<V>),
         conditions: conditions::<S, V::Element>(),

@@ -19,6 +19,11 @@ pub(crate) trait Vector: Copy {
     /// # Safety
     /// The machine has the level's instructions, and `from` points to `WIDTH` elements.
     unsafe fn load(from: *const Self::Element) -> Self;
+    /// The first `count` elements, at most `WIDTH` of them, and zeros.
+    ///
+    /// # Safety
+    /// The machine has the level's instructions, and `from` points to `count` elements.
+    unsafe fn load_first(from: *const Self::Element, count: usize) -> Self;
     /// # Safety
     /// The machine has the level's instructions.
     unsafe fn splat(value: Self::Element) -> Self;
@@ -57,6 +62,8 @@ pub(crate) trait Vector: Copy {
     fn choose_at_least(self, limit: Self, above: Self, other: Self) -> Self;
     /// `if self > limit { above } else { other }`.
     fn choose(self, limit: Self, above: Self, other: Self) -> Self;
+    /// The sum of all elements: the upper half is added to the lower half until one is left.
+    fn sum_of_lanes(self) -> Self::Element;
     /// Whether any element is greater than its element of `limit`.
     fn any_above(self, limit: Self) -> bool;
     /// Whether any element is below its element of `least`, above that of `most`, or a NaN.
@@ -118,6 +125,11 @@ macro_rules! scalar {
             unsafe fn load(from: *const $type) -> $type {
                 // SAFETY: the caller guarantees one element.
                 unsafe { *from }
+            }
+            #[inline(always)]
+            unsafe fn load_first(from: *const $type, count: usize) -> $type {
+                // SAFETY: the caller guarantees `count` elements.
+                if count == 0 { 0.0 } else { unsafe { *from } }
             }
             #[inline(always)]
             unsafe fn splat(value: $type) -> $type {
@@ -202,6 +214,10 @@ macro_rules! scalar {
             #[inline(always)]
             fn choose(self, limit: $type, above: $type, other: $type) -> $type {
                 if self > limit { above } else { other }
+            }
+            #[inline(always)]
+            fn sum_of_lanes(self) -> $type {
+                self
             }
             #[inline(always)]
             fn any_above(self, limit: $type) -> bool {

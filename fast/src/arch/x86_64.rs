@@ -43,6 +43,8 @@ macro_rules! vector {
             any_outside: $any_outside:ident,
             look_up: $look_up:ident,
             look_up_whole: $look_up_whole:ident,
+            load_first: $load_first:ident,
+            sum_of_lanes: $sum_of_lanes:ident,
             exp: $exp:path,
         }
     ) => {
@@ -55,6 +57,11 @@ macro_rules! vector {
             unsafe fn load(from: *const $element) -> Self {
                 // SAFETY: the caller guarantees the instructions and the elements. No alignment is needed.
                 unsafe { $load(from) }
+            }
+            #[inline(always)]
+            unsafe fn load_first(from: *const $element, count: usize) -> Self {
+                // SAFETY: the caller guarantees the instructions and the elements.
+                unsafe { $load_first(from, count) }
             }
             #[inline(always)]
             unsafe fn splat(value: $element) -> Self {
@@ -148,6 +155,10 @@ macro_rules! vector {
                 $choose(self, limit, above, other)
             }
             #[inline(always)]
+            fn sum_of_lanes(self) -> $element {
+                $sum_of_lanes(self)
+            }
+            #[inline(always)]
             fn any_above(self, limit: Self) -> bool {
                 $any_above(self, limit)
             }
@@ -237,6 +248,8 @@ vector! {
         any_outside: any_outside_sse2_f64,
         look_up: look_up_sse2_f64,
         look_up_whole: look_up_sse2_f64,
+        load_first: load_first_sse2_f64,
+        sum_of_lanes: sum_of_lanes_sse2_f64,
         exp: super::f64::exp,
     }
 }
@@ -277,6 +290,8 @@ vector! {
         any_outside: any_outside_sse2_f32,
         look_up: look_up_sse2_f32,
         look_up_whole: look_up_sse2_f32,
+        load_first: load_first_sse2_f32,
+        sum_of_lanes: sum_of_lanes_sse2_f32,
         exp: super::f32::exp,
     }
 }
@@ -317,6 +332,8 @@ vector! {
         any_outside: any_outside_avx2_f64,
         look_up: look_up_avx2_f64,
         look_up_whole: look_up_avx2_f64,
+        load_first: load_first_avx2_f64,
+        sum_of_lanes: sum_of_lanes_avx2_f64,
         exp: super::f64::exp,
     }
 }
@@ -357,6 +374,8 @@ vector! {
         any_outside: any_outside_avx2_f32,
         look_up: look_up_avx2_f32,
         look_up_whole: look_up_avx2_f32_whole,
+        load_first: load_first_avx2_f32,
+        sum_of_lanes: sum_of_lanes_avx2_f32,
         exp: super::f32::exp,
     }
 }
@@ -397,6 +416,8 @@ vector! {
         any_outside: any_outside_avx512_f64,
         look_up: look_up_avx512_f64,
         look_up_whole: look_up_avx512_f64,
+        load_first: load_first_avx512_f64,
+        sum_of_lanes: sum_of_lanes_avx512_f64,
         exp: super::f64::exp,
     }
 }
@@ -437,6 +458,8 @@ vector! {
         any_outside: any_outside_avx512_f32,
         look_up: look_up_avx512_f32,
         look_up_whole: look_up_avx512_f32,
+        load_first: load_first_avx512_f32,
+        sum_of_lanes: sum_of_lanes_avx512_f32,
         exp: super::f32::exp,
     }
 }
@@ -503,4 +526,117 @@ fn look_up_avx512_f64(x: __m512d, table: &[f64; ENTRIES]) -> __m512d {
 fn look_up_avx512_f32(x: __m512, table: &[f32; ENTRIES]) -> __m512 {
     // SAFETY: a vector exists, so the machine has the instructions. The table has sixteen entries.
     unsafe { _mm512_permutexvar_ps(_mm512_castps_si512(x), _mm512_loadu_ps(table.as_ptr())) }
+}
+
+/// # Safety
+/// The machine has the instructions, and `from` points to `count` elements.
+#[inline(always)]
+unsafe fn load_first_sse2_f64(from: *const f64, count: usize) -> __m128d {
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        match count {
+            0 => _mm_setzero_pd(),
+            1 => _mm_load_sd(from),
+            _ => _mm_loadu_pd(from),
+        }
+    }
+}
+
+/// # Safety
+/// As for [`load_first_sse2_f64`].
+#[inline(always)]
+unsafe fn load_first_sse2_f32(from: *const f32, count: usize) -> __m128 {
+    let element = |at: usize| {
+        // SAFETY: the caller guarantees `count` elements.
+        if at < count { unsafe { *from.add(at) } } else { 0.0 }
+    };
+    // SAFETY: guaranteed by the caller.
+    unsafe { _mm_set_ps(element(3), element(2), element(1), element(0)) }
+}
+
+/// # Safety
+/// As for [`load_first_sse2_f64`].
+#[inline(always)]
+unsafe fn load_first_avx2_f64(from: *const f64, count: usize) -> __m256d {
+    let count = i64::try_from(count).unwrap_or(4);
+    // SAFETY: guaranteed by the caller. Elements of which the mask is 0 are not read.
+    unsafe {
+        let mask = _mm256_cmpgt_epi64(_mm256_set1_epi64x(count), _mm256_set_epi64x(3, 2, 1, 0));
+        _mm256_maskload_pd(from, mask)
+    }
+}
+
+/// # Safety
+/// As for [`load_first_sse2_f64`].
+#[inline(always)]
+unsafe fn load_first_avx2_f32(from: *const f32, count: usize) -> __m256 {
+    let count = i32::try_from(count).unwrap_or(8);
+    // SAFETY: guaranteed by the caller. Elements of which the mask is 0 are not read.
+    unsafe {
+        let mask = _mm256_cmpgt_epi32(_mm256_set1_epi32(count), _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0));
+        _mm256_maskload_ps(from, mask)
+    }
+}
+
+/// # Safety
+/// As for [`load_first_sse2_f64`].
+#[inline(always)]
+unsafe fn load_first_avx512_f64(from: *const f64, count: usize) -> __m512d {
+    let mask = u8::MAX >> 8usize.saturating_sub(count).min(7);
+    let mask = if count == 0 { 0 } else { mask };
+    // SAFETY: guaranteed by the caller. Elements of which the mask is 0 are not read.
+    unsafe { _mm512_maskz_loadu_pd(mask, from) }
+}
+
+/// # Safety
+/// As for [`load_first_sse2_f64`].
+#[inline(always)]
+unsafe fn load_first_avx512_f32(from: *const f32, count: usize) -> __m512 {
+    let mask = u16::MAX >> 16usize.saturating_sub(count).min(15);
+    let mask = if count == 0 { 0 } else { mask };
+    // SAFETY: guaranteed by the caller. Elements of which the mask is 0 are not read.
+    unsafe { _mm512_maskz_loadu_ps(mask, from) }
+}
+
+#[inline(always)]
+fn sum_of_lanes_sse2_f64(x: __m128d) -> f64 {
+    // SAFETY: a vector exists, so the machine has the instructions.
+    unsafe { _mm_cvtsd_f64(_mm_add_sd(x, _mm_unpackhi_pd(x, x))) }
+}
+
+#[inline(always)]
+fn sum_of_lanes_sse2_f32(x: __m128) -> f32 {
+    // SAFETY: a vector exists, so the machine has the instructions.
+    unsafe {
+        let two = _mm_add_ps(x, _mm_movehl_ps(x, x));
+        _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps::<1>(two, two)))
+    }
+}
+
+#[inline(always)]
+fn sum_of_lanes_avx2_f64(x: __m256d) -> f64 {
+    // SAFETY: a vector exists, so the machine has the instructions.
+    sum_of_lanes_sse2_f64(unsafe { _mm_add_pd(_mm256_castpd256_pd128(x), _mm256_extractf128_pd::<1>(x)) })
+}
+
+#[inline(always)]
+fn sum_of_lanes_avx2_f32(x: __m256) -> f32 {
+    // SAFETY: a vector exists, so the machine has the instructions.
+    sum_of_lanes_sse2_f32(unsafe { _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps::<1>(x)) })
+}
+
+#[inline(always)]
+fn sum_of_lanes_avx512_f64(x: __m512d) -> f64 {
+    // SAFETY: a vector exists, so the machine has the instructions.
+    sum_of_lanes_avx2_f64(unsafe { _mm256_add_pd(_mm512_castpd512_pd256(x), _mm512_extractf64x4_pd::<1>(x)) })
+}
+
+#[inline(always)]
+fn sum_of_lanes_avx512_f32(x: __m512) -> f32 {
+    // SAFETY: a vector exists, so the machine has the instructions. The upper half is moved as f64, because
+    // to move it as f32 takes other instructions than those of the level.
+    sum_of_lanes_avx2_f32(unsafe {
+        let high = _mm512_extractf64x4_pd::<1>(_mm512_castps_pd(x));
+        _mm256_add_ps(_mm512_castps512_ps256(x), _mm256_castpd_ps(high))
+    })
 }

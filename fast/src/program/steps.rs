@@ -5,7 +5,7 @@ use crate::grid::RowLayout;
 use crate::inline_capacity::{LINKS, STEPS};
 use crate::math::MathFunction;
 use crate::scratch::{BANKS, BankCall, FloatBank};
-use crate::tiling::Tiling;
+use crate::tiling::{AccessKind, Tiling};
 use broadcheck_spec::DType;
 use smallvec::SmallVec;
 
@@ -128,9 +128,22 @@ impl Program {
         let Some((last, before)) = self.steps.split_last() else { return false };
         tiling.panel == 0
             && last.target == Target::Output
-            && matches!(last.work, Work::Chain { .. })
+            && self.computes_rows(&last.work, tiling)
             && before.iter().all(|step| tiling.is_stationary(step.varies))
             && tiling.goes_forwards()
+    }
+
+    /// Whether a step can compute the rows of several tiles at once: a chain, or the sum of one if each row is
+    /// added to the next element.
+    fn computes_rows(&self, work: &Work, tiling: &Tiling) -> bool {
+        match *work {
+            Work::Chain { .. } => true,
+            Work::ChainSum { access, .. } => {
+                let access = access as usize;
+                tiling.accesses[access].kind == AccessKind::Splat && tiling.inner_step(access) == 1
+            }
+            _ => false,
+        }
     }
 
     /// Whether a group of calls computes the result.

@@ -1,7 +1,7 @@
 //! Chains, and the sums of their values.
 
 use super::{floats, larger, same, tables};
-use crate::arch::{ChainOp, LANES, Link, Table, fenced};
+use crate::arch::{ChainOp, Link, Table, fenced};
 use crate::math;
 
 /// The result of one link.
@@ -173,23 +173,31 @@ fn chains_make_arguments_of_two() {
 
 #[test]
 fn the_sum_of_a_chain_has_the_bits_of_the_sum_of_its_values() {
-    let values: Vec<f64> = (0..700).map(|at| f64::from(at % 89) / 41.0 - 1.0).collect();
-    let link = |op, scalar| Link { op, values: &values[3..], step: 0, scalar };
+    let values: Vec<f64> = (0..2100).map(|at| f64::from(at % 89) / 41.0 - 1.0).collect();
     for table in tables() {
         let kernels = &table.float_f64;
         for (scalar, last) in [(true, ChainOp::Multiply), (false, ChainOp::Exp), (false, ChainOp::Subtract)] {
-            let first = link(ChainOp::Add, scalar);
-            let links = [link(ChainOp::Multiply, false), link(ChainOp::Exp, true), link(last, !scalar)];
-            for count in [0, 1, 7, 8, 63, 64, 65, 100, 127, 128, 300, 697] {
-                let (mut lanes, mut stored) = ([0.0; LANES], vec![0.0; count]);
-                kernels.chain_sum.run(&first, &links, count, &mut lanes);
-                kernels.chain.run(&first, &mut links.clone(), 1, &mut stored);
-                let (found, want) = (kernels.sum.run(&lanes), kernels.sum.run(&stored));
-                assert_eq!(found.to_bits(), want.to_bits(), "{} of {count}", table.level);
+            for (count, step) in [1, 7, 8, 9, 63, 64, 65, 100, 127, 128, 129, 300, 697]
+                .iter()
+                .flat_map(|&n| [(n, 0), (n, n), (n, n + 2)])
+            {
+                let rows = 3;
+                let link = |op, scalar| {
+                    let length = (rows - 1) * step + if scalar { 1 } else { count };
+                    Link { op, values: &values[3..3 + length], step, scalar }
+                };
+                let first = link(ChainOp::Add, scalar);
+                let links = [link(ChainOp::Multiply, false), link(ChainOp::Exp, true), link(last, !scalar)];
+                let mut stored = vec![0.0; rows * count];
+                kernels.chain.run(&first, &mut links.clone(), rows, &mut stored);
+                let (mut found, mut want) = ([0.25, 0.5, 0.75], [0.25, 0.5, 0.75]);
+                kernels.chain_sum.run(&first, &mut links.clone(), &mut found, count);
+                kernels.sum_rows.run(&mut want, &stored);
+                assert_eq!(found.map(f64::to_bits), want.map(f64::to_bits), "{} of {count}", table.level);
                 // To as many elements. Those that follow are left alone.
                 let mut sums: Vec<f64> = values[..count].iter().chain(&[7.0; 9]).copied().collect();
-                kernels.chain_sum.run(&first, &links, count, &mut sums);
-                for (at, (found, value)) in sums.iter().zip(&stored).enumerate() {
+                kernels.chain_add.run(&first, &links, count, &mut sums);
+                for (at, (found, value)) in sums.iter().zip(&stored[..count]).enumerate() {
                     let want = values[at] + value;
                     assert_eq!(found.to_bits(), want.to_bits(), "{}, {at} of {count}", table.level);
                 }

@@ -7,7 +7,7 @@ use super::{copy_out, tables};
 use crate::Level;
 use crate::arch::extent::Extent;
 use crate::arch::stream::FENCES;
-use crate::arch::{ChainOp, GridOperand, LANES, Link, Pairing, Repeat, fenced};
+use crate::arch::{ChainOp, GridOperand, Link, Pairing, Repeat, fenced};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Lengths whose products with small numbers, or with one another, are at or beyond a limit of the address
@@ -202,17 +202,29 @@ fn check_chain(level: Level, op: ChainOp, (rows, count): (usize, usize), availab
 #[test]
 fn sums_of_chains_accept_the_lengths_that_fit() {
     for table in tables() {
-        let sum = table.float_f64.chain_sum;
+        let (sum, add) = (table.float_f64.chain_sum, table.float_f64.chain_add);
         for available in [0, 1, 48, 64] {
             let values = vec![1.0; available];
-            let link = |scalar| Link { op: ChainOp::Multiply, values: &values[..], step: 0, scalar };
             for count in lengths(&[0, 1, 48, 49, 64, 65]) {
-                let fit = count.max(1) <= available;
                 for (first, second) in [(false, false), (false, true), (true, false)] {
-                    for lanes in [0, 1, 48, 49, LANES, 65] {
-                        let fit = fit && (lanes >= count || lanes == LANES);
-                        check(table.level, fit, lanes, (count, available), |lanes| {
-                            sum.run(&link(first), &[link(second)], count, lanes);
+                    let link =
+                        |scalar, step| Link { op: ChainOp::Multiply, values: &values[..], step, scalar };
+                    let fit = count.max(1) <= available;
+                    for sums in [0, 1, 48, 49, 65] {
+                        check(table.level, fit && sums >= count, sums, (count, available), |sums| {
+                            add.run(&link(first, 0), &[link(second, 0)], count, sums);
+                        });
+                    }
+                    for (rows, step) in
+                        [(0, 0), (1, 0), (1, usize::MAX), (2, 0), (2, 1), (2, 16), (3, usize::MAX)]
+                    {
+                        let reach = |scalar| {
+                            wide(rows - 1) * wide(step) + if scalar { 1 } else { wide(count.max(1)) }
+                        };
+                        let fit =
+                            rows == 0 || [first, second].iter().all(|&one| reach(one) <= wide(available));
+                        check(table.level, fit, rows, (count, available), |sums| {
+                            sum.run(&link(first, step), &mut [link(second, step)], sums, count);
                         });
                     }
                 }
