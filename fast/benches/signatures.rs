@@ -1,22 +1,51 @@
-//! Plans for signatures beside plans of fixed shapes: runs with the lengths of the run before, runs with
-//! others, and planning. The data are so small that hardly anything else takes time.
+//! Plans for signatures beside plans of fixed shapes: runs with the lengths of the run before, with two lengths
+//! in turn, and with lengths that are not kept; and planning. The data are so small that hardly anything else
+//! takes time.
 #![allow(clippy::print_stdout, reason = "a bench prints its results")]
 
 mod support;
 
 use broadcheck_fast::{Input, Plan, SignaturePlan, View, Wanted};
-use broadcheck_spec::{Asked, Expression, OperandType, PartialShape, Rules, Signature};
+use broadcheck_spec::{Asked, Expression, OperandType, PartialShape, Request, Rules, Signature};
 use std::hint::black_box;
 use support::data::{Aligned, request};
 use support::race::{Clock, Rounds};
 use support::results::figure;
 use support::{Arrays, At, Real, Results, Table, elementwise, goal_at_most, race, single_thread, sum_of};
 
-/// A sum of some operands: what is declared, and the shapes of two runs.
+/// A sum of some operands: what is declared, and the shapes of each run.
 struct Case<'a> {
     name: &'a str,
     declared: &'a [&'a str],
-    runs: [&'a [&'a [usize]]; 2],
+    run: fn(usize) -> Vec<Vec<usize>>,
+}
+
+/// The runs with different lengths: more than a plan keeps.
+const RUNS: usize = 16;
+
+/// One run: the plan of its shapes, its operands and the elements of its result.
+struct Run {
+    shapes: Vec<Vec<usize>>,
+    arrays: Arrays<f64>,
+    request: Request,
+    plan: Plan,
+    count: usize,
+}
+
+impl Run {
+    fn of(shapes: Vec<Vec<usize>>, at: At) -> Run {
+        let lengths: Vec<&[usize]> = shapes.iter().map(Vec::as_slice).collect();
+        let arrays = Arrays::<f64>::of(&lengths);
+        let request = request::<f64>(&lengths, elementwise(sum_of(shapes.len())));
+        let plan = Plan::with_level(&request, at.level()).unwrap();
+        let count = plan.shape().iter().product();
+        Run { shapes, arrays, request, plan, count }
+    }
+
+    fn views(&self) -> Vec<View<'_>> {
+        let operands = self.arrays.inputs().into_iter().zip(&self.shapes);
+        operands.map(|(input, shape)| View::dense(input, shape)).collect()
+    }
 }
 
 /// The signature of a sum of operands with these declared shapes.
@@ -29,53 +58,56 @@ fn signature(declared: &[&str], sum: Expression) -> Signature {
     Signature::new(Rules::Numpy, Asked::Expression(sum), operands).unwrap()
 }
 
-/// The nanoseconds that runs with the lengths of the run before take beyond those of a fixed plan.
-fn measure(at: At, case: &Case<'_>, table: &mut Table) -> f64 {
+/// The nanoseconds that runs with the lengths of the run before take beyond those of a fixed plan, and runs
+/// with two lengths in turn beyond those of two fixed plans.
+fn measure(at: At, case: &Case<'_>, table: &mut Table) -> [f64; 2] {
     let count = case.declared.len();
-    let arrays = case.runs.map(Arrays::<f64>::of);
-    let requests = case.runs.map(|shapes| request::<f64>(shapes, elementwise(sum_of(count))));
-    let plans = requests.each_ref().map(|request| Plan::with_level(request, at.level()).unwrap());
-    let inputs: [Vec<Input<'_>>; 2] = [arrays[0].inputs(), arrays[1].inputs()];
-    let views: [Vec<View<'_>>; 2] = std::array::from_fn(|run| {
-        let operands = inputs[run].iter().zip(case.runs[run]);
-        operands.map(|(&input, &shape)| View::dense(input, shape)).collect()
-    });
-    let made = || signature(case.declared, sum_of(count));
-    let plan = |signature: &Signature| SignaturePlan::new(signature, Wanted::Value, at.level()).unwrap();
-    let [same, other] = [plan(&made()), plan(&made())];
-    let counts = plans.each_ref().map(|plan| plan.shape().iter().product::<usize>());
-    let mut out = Aligned::<f64>::zeros(counts[0].max(counts[1]));
-    let (mut turn, mut turn_of_new) = (0, 0);
-    let known = made();
+    let runs: Vec<Run> = (0..RUNS).map(|turn| Run::of((case.run)(turn), at)).collect();
+    let inputs: Vec<Vec<Input<'_>>> = runs.iter().map(|run| run.arrays.inputs()).collect();
+    let views: Vec<Vec<View<'_>>> = runs.iter().map(Run::views).collect();
+    let known = signature(case.declared, sum_of(count));
+    let plan = || SignaturePlan::new(&known, Wanted::Value, at.level()).unwrap();
+    let [same, two, other] = [plan(), plan(), plan()];
+    let most = runs.iter().map(|run| run.count).max().unwrap_or(0);
+    let mut out = Aligned::<f64>::zeros(most);
+    let fixed = |turn: usize, out: &mut [f64]| {
+        let run = &runs[turn];
+        run.plan.run_into(&inputs[turn], f64::output(&mut out[..run.count])).unwrap();
+    };
+    let signed = |plan: &SignaturePlan, turn: usize, out: &mut [f64]| {
+        plan.run_into(&views[turn], f64::output(&mut out[..runs[turn].count])).unwrap();
+    };
+    let mut turns = [0; 4];
+    let [fixed_turn, two_turn, other_turn, new_turn] = &mut turns;
+    let next = |turn: &mut usize, count: usize| {
+        *turn = (*turn + 1) % count;
+        *turn
+    };
     let race = race(
         Rounds { count: 41, seconds: 1e-3, clock: Clock::Thread },
         &mut *out,
         &mut [
-            &mut |out: &mut [f64]| {
-                plans[0].run_into(&inputs[0], f64::output(&mut out[..counts[0]])).unwrap();
-            },
-            &mut |out| same.run_into(&views[0], f64::output(&mut out[..counts[0]])).unwrap(),
+            &mut |out: &mut [f64]| fixed(0, out),
+            &mut |out| signed(&same, 0, out),
+            &mut |out| fixed(next(fixed_turn, 2), out),
+            &mut |out| signed(&two, next(two_turn, 2), out),
+            &mut |out| signed(&other, next(other_turn, RUNS), out),
             &mut |out| {
-                turn ^= 1;
-                other.run_into(&views[turn], f64::output(&mut out[..counts[turn]])).unwrap();
-            },
-            &mut |out| {
-                turn_of_new ^= 1;
-                let turn = turn_of_new;
-                let plan = Plan::with_level(&requests[turn], at.level()).unwrap();
-                plan.run_into(&inputs[turn], f64::output(&mut out[..counts[turn]])).unwrap();
+                let turn = next(new_turn, RUNS);
+                let plan = Plan::with_level(&runs[turn].request, at.level()).unwrap();
+                plan.run_into(&inputs[turn], f64::output(&mut out[..runs[turn].count])).unwrap();
             },
             &mut |_| {
-                black_box(plan(&known));
+                black_box(plan());
             },
         ],
     );
     let nanoseconds = |competitor| race.seconds(competitor) * 1e9;
     let mut cells = vec![case.name.to_owned()];
-    cells.extend((0..5).map(|competitor| figure(nanoseconds(competitor))));
-    cells.extend([race.ratio(1, 0), race.ratio(2, 3)].map(figure));
+    cells.extend((0..7).map(|competitor| figure(nanoseconds(competitor))));
+    cells.push(figure(race.ratio(4, 5)));
     table.row(cells);
-    nanoseconds(1) - nanoseconds(0)
+    [nanoseconds(1) - nanoseconds(0), nanoseconds(3) - nanoseconds(2)]
 }
 
 fn main() {
@@ -85,41 +117,43 @@ fn main() {
         "sum of f64",
         "fixed plan, ns",
         "same lengths, ns",
-        "other lengths, ns",
+        "two fixed plans in turn, ns",
+        "two lengths in turn, ns",
+        "new lengths, ns",
         "new plan and run, ns",
         "planning the signature, ns",
-        "same lengths over a fixed plan",
-        "other lengths over a new plan",
+        "new lengths over a new plan",
     ];
     let mut table = Table::new("runs", &header);
     let cases = [
         Case {
-            name: "(?,3) + (?): (2,3) + (3), and (3,3) + (1)",
+            name: "(?,3) + (?): (2 to 17,3) + (3)",
             declared: &["?x3", "?"],
-            runs: [&[&[2, 3], &[3]], &[&[3, 3], &[1]]],
+            run: |turn| vec![vec![2 + turn, 3], vec![3]],
         },
         Case {
-            name: "(?) + (?): 100 and 1, and 101 and 1",
+            name: "(?) + (?): 100 to 115 and 1",
             declared: &["?", "?"],
-            runs: [&[&[100], &[1]], &[&[101], &[1]]],
+            run: |turn| vec![vec![100 + turn], vec![1]],
         },
         Case {
-            name: "(?,?,?) + (?,?): (4,5,6) + (5,6), and (4,5,7) + (5,1)",
+            name: "(?,?,?) + (?,?): (4,5,6 to 21) + (5,1)",
             declared: &["?x?x?", "?x?"],
-            runs: [&[&[4, 5, 6], &[5, 6]], &[&[4, 5, 7], &[5, 1]]],
+            run: |turn| vec![vec![4, 5, 6 + turn], vec![5, 1]],
         },
         Case {
-            name: "three of unknown rank: (4,6), (6) and (), and (4,7), (7) and (1)",
+            name: "three of unknown rank: (4,6 to 21), (6 to 21) and ()",
             declared: &["...", "...", "..."],
-            runs: [&[&[4, 6], &[6], &[]], &[&[4, 7], &[7], &[1]]],
+            run: |turn| vec![vec![4, 6 + turn], vec![6 + turn], vec![]],
         },
     ];
     let at = At::detect();
-    let beyond: Vec<f64> = cases.iter().map(|case| measure(at, case, &mut table)).collect();
+    let beyond: Vec<[f64; 2]> = cases.iter().map(|case| measure(at, case, &mut table)).collect();
     results.table(table);
-    for (case, beyond) in cases.iter().zip(beyond) {
-        let name = format!("same lengths, beyond a fixed plan, {}", case.name);
-        results.goal(goal_at_most(name, 30.0, beyond, " ns"));
+    for (case, [same, two]) in cases.iter().zip(beyond) {
+        let name = |lengths| format!("{lengths}, beyond a fixed plan, {}", case.name);
+        results.goal(goal_at_most(name("same lengths"), 30.0, same, " ns"));
+        results.goal(goal_at_most(name("two lengths in turn"), 30.0, two, " ns"));
     }
     results.write();
 }

@@ -19,7 +19,7 @@
 //! - for a gradient of f16 or bf16, its sums in f32.
 
 use crate::Level;
-use crate::arch::table;
+use crate::arch::{Table, table};
 use crate::buffers::{Input, Output, zeros};
 use crate::error::{NoPlan, WrongBuffers};
 use crate::execute::Run;
@@ -30,9 +30,9 @@ use crate::parallel;
 use crate::problem::{Form, Problem};
 use crate::route::{BEYOND_CACHES, Route, Task, TiledProgram, in_bits, route, route_of_copy};
 use crate::signature::{SignaturePlan, Wanted};
-use crate::tiny::TinyCall;
+use crate::tiny::{Given, TinyCall};
 use broadcheck_spec::half::slice::HalfFloatSliceExt;
-use broadcheck_spec::{DEFAULT_MAX_ELEMENTS, DType, Request, Shape, Signature, Tensor};
+use broadcheck_spec::{DEFAULT_MAX_ELEMENTS, DType, Operation, Request, Shape, Signature, Tensor};
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -90,17 +90,25 @@ impl Plan {
     /// As for [`Plan::new`].
     pub fn with_level(request: &Request, level: Level) -> Result<Plan, NoPlan> {
         let table = table(level);
-        if let Some(tiny) = TinyCall::of(request, table) {
-            let (dtype, count) = (tiny.dtype, tiny.count);
-            return Ok(Plan {
-                task: Task { table, dtype, count, is_gradient: false, is_staged: false, half: None },
-                shape: tiny.shape(),
-                buffers: tiny.buffers(),
-                route: Route::Single(tiny.call()),
-                destination: None,
-            });
+        if let Operation::Elementwise { expression } = request.operation()
+            && let Some(tiny) = TinyCall::of(request.rules(), expression, request.operands(), table)
+        {
+            return Ok(Plan::of_tiny(&tiny, table));
         }
         Plan::of_problem(&Problem::of(request), level)
+    }
+
+    /// The plan of a tiny call.
+    #[inline(always)]
+    pub(crate) fn of_tiny<O: Given>(tiny: &TinyCall<'_, O>, table: &'static Table) -> Plan {
+        let (dtype, count) = (tiny.dtype, tiny.count);
+        Plan {
+            task: Task { table, dtype, count, is_gradient: false, is_staged: false, half: None },
+            shape: tiny.shape(),
+            buffers: tiny.buffers(),
+            route: Route::Single(tiny.call()),
+            destination: None,
+        }
     }
 
     /// The plan that computes the values of a signature, whose lengths may be unknown, at the level of

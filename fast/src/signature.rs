@@ -1,25 +1,32 @@
 //! Plans for shapes that are known only in part: made once for a signature, run with any lengths that it
 //! admits.
 //!
-//! What depends on lengths (the result's shape, the route, the tiles) is planned at a run, and kept for the
-//! next one. A kept plan is used only for views with exactly its dtypes, shapes, strides and offsets;
-//! anything else is checked and planned anew, and an error replaces nothing.
+//! What depends on lengths (the result's shape, the route, the tiles) is planned at a run, and kept for later
+//! ones, so lengths that alternate are planned once. A kept plan is used only for views with exactly its
+//! dtypes, shapes, strides and offsets; anything else is checked and planned anew, and an error replaces
+//! nothing.
 //!
-//! The kept plan is behind a lock for readers and a writer, for which a run never waits. A thread that cannot
-//! read it plans for itself, and one that cannot write it does not keep its plan. So a run that steals
+//! The kept plans are behind a lock for readers and a writer, for which a run never waits. A thread that
+//! cannot read them plans for itself, and one that cannot write does not keep its plan. So a run that steals
 //! another run of the same plan, as the tasks of a pool of threads do, cannot block itself.
 
+use crate::arch::table;
 use crate::error::{Misfit, NoPlan, WrongBuffers};
 use crate::infer::infer;
 use crate::inline_capacity::OPERANDS;
 use crate::lower::{check_operand_count, differentiable, expression_dtype};
 use crate::problem::{Computed, Form, Problem};
+use crate::tiny::TinyCall;
 use crate::{Input, Level, Output, Plan, View};
 use broadcheck_spec::{
     Accepts, Asked, DType, Expression, Inference, OperandType, PartialShape, Shape, Signature, Tensor,
 };
 use smallvec::SmallVec;
 use std::sync::RwLock;
+
+/// How many plans are kept. Looking through all of them takes a few nanoseconds for each, because a key of
+/// other lengths differs in its first words.
+const KEPT: usize = 8;
 
 /// The words of a key that are stored inline: of three dense operands of rank 3.
 const KEY_WORDS: usize = 12;
@@ -63,9 +70,9 @@ impl Wanted {
 /// known only at the run.
 ///
 /// Every run checks the lengths against the signature and, by its rule set, against each other. The result
-/// has the bits that a new [`Plan`] would compute. The plan of the latest lengths is kept, so calls with the
-/// same lengths cost little more than those of a [`Plan`]. Threads can share a plan; none ever waits for
-/// another.
+/// has the bits that a new [`Plan`] would compute. The plans of the latest eight different lengths are kept, so
+/// calls with one of them cost little more than those of a [`Plan`]. Threads can share a plan; none ever waits
+/// for another.
 ///
 /// ```
 /// use broadcheck_fast::{Plan, View};
@@ -102,13 +109,38 @@ pub struct SignaturePlan {
     /// The target of a `broadcast`, if all of it is known.
     known_target: Option<Shape>,
     inferred: Inference,
-    kept: RwLock<Option<Kept>>,
+    kept: RwLock<Recent>,
 }
 
-/// The plan of the latest lengths.
+/// The plans of the latest lengths.
+#[derive(Default)]
+struct Recent {
+    plans: Vec<Kept>,
+    /// The place of the oldest one, once there are as many as are kept.
+    oldest: usize,
+}
+
+/// A plan and what it was made for.
 struct Kept {
     key: Key,
     plan: Plan,
+}
+
+impl Recent {
+    /// The plan for these operands and this target, if it is kept.
+    #[inline]
+    fn find(&self, operands: &[View<'_>], target: Option<&[usize]>) -> Option<&Plan> {
+        self.plans.iter().find(|kept| kept.key.is_of(operands, target)).map(|kept| &kept.plan)
+    }
+
+    /// Keeps a plan, in place of the oldest one if there are enough.
+    fn keep(&mut self, kept: Kept) {
+        if self.plans.len() < KEPT {
+            return self.plans.push(kept);
+        }
+        self.plans[self.oldest] = kept;
+        self.oldest = (self.oldest + 1) % KEPT;
+    }
 }
 
 impl std::fmt::Debug for SignaturePlan {
@@ -132,11 +164,12 @@ impl SignaturePlan {
             Asked::Expression(expression) => (expression.clone(), None),
             Asked::TargetShape(target) => (Expression::operand(0), target.known()),
         };
-        let kept = RwLock::new(None);
+        let kept = RwLock::default();
         let signature = signature.clone();
         let mut plan = SignaturePlan { signature, wanted, level, expression, known_target, inferred, kept };
         if plan.wanted.cotangents() == 0 && plan.signature.is_known() {
-            plan.kept = RwLock::new(Some(plan.of_known_lengths()?));
+            let kept = Recent { plans: vec![plan.of_known_lengths()?], oldest: 0 };
+            plan.kept = RwLock::new(kept);
         }
         Ok(plan)
     }
@@ -207,8 +240,8 @@ impl SignaturePlan {
     }
 
     /// The plan of fixed shapes for these operands, whose values are not read, and for the target of a
-    /// `broadcast`, which can be left out if the signature knows all of it. It is neither taken from the plan
-    /// of earlier lengths nor kept.
+    /// `broadcast`, which can be left out if the signature knows all of it. It is neither taken from the
+    /// plans of earlier lengths nor kept.
     ///
     /// # Errors
     /// As for [`SignaturePlan::run_onto`], except for buffers that are too short.
@@ -244,7 +277,7 @@ impl SignaturePlan {
         self.with_plan(operands, target, |plan| plan.run_into(&inputs(operands), output))
     }
 
-    /// Runs the plan for these operands: the kept one, or a new one, which is then kept.
+    /// Runs the plan for these operands: one that was kept, or a new one, which is then kept.
     #[inline]
     fn with_plan<R>(
         &self,
@@ -254,15 +287,14 @@ impl SignaturePlan {
     ) -> Result<R, Misfit> {
         let known = target.or_else(|| self.known_target.as_ref().map(Shape::lengths));
         if let Ok(kept) = self.kept.try_read()
-            && let Some(kept) = &*kept
-            && kept.key.is_of(operands, known)
+            && let Some(plan) = kept.find(operands, known)
         {
-            return Ok(run(&kept.plan)?);
+            return Ok(run(plan)?);
         }
         let plan = self.plan_for(operands, target)?;
         let result = run(&plan);
         if let Ok(mut kept) = self.kept.try_write() {
-            *kept = Some(Kept { key: Key::of(operands.iter().map(View::layout), known), plan });
+            kept.keep(Kept { key: Key::of(operands.iter().map(View::layout), known), plan });
         }
         Ok(result?)
     }
@@ -295,7 +327,14 @@ impl SignaturePlan {
             (None, None) => Computed::Elementwise(expression),
         };
         let operands = self.signature.operands().len();
-        Plan::of_problem(&Problem::new(self.signature.rules(), computed, forms, operands), self.level)
+        let problem = Problem::new(self.signature.rules(), computed, forms, operands);
+        let table = table(self.level);
+        if let Computed::Elementwise(expression) = computed
+            && let Some(tiny) = TinyCall::of(problem.rules, expression, problem.operands(), table)
+        {
+            return Ok(Plan::of_tiny(&tiny, table));
+        }
+        Plan::of_problem(&problem, self.level)
     }
 
     /// The target of a run.

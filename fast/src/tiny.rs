@@ -7,18 +7,63 @@ use crate::arch::Table;
 use crate::inline_capacity::OPERANDS;
 use crate::lower::{Lengths, call_dtype};
 use crate::one_tile::{MAX_GATHERED, READ_AXES, Read, SingleCall, as_call, single_kernel};
+use crate::problem::Form;
 use crate::program::half;
 use crate::scratch::BankCall;
 use crate::tiling::AccessKind;
-use broadcheck_spec::{DType, Node, Operand, Operation, Request, Rules};
+use broadcheck_spec::{DType, Expression, Node, Operand, Rules};
 use smallvec::SmallVec;
 
 /// The highest rank of a tiny request.
 const RANK: usize = READ_AXES;
 
+/// An operand of a tiny request: of a request itself, or of a run under a signature.
+pub(crate) trait Given {
+    fn dtype(&self) -> DType;
+    fn lengths(&self) -> &[usize];
+    /// The number of values that it reads, if it is dense, has elements and reads no other's buffer.
+    fn plain_values(&self) -> Option<usize>;
+}
+
+impl Given for Operand {
+    #[inline]
+    fn dtype(&self) -> DType {
+        self.dtype()
+    }
+
+    #[inline]
+    fn lengths(&self) -> &[usize] {
+        self.shape().lengths()
+    }
+
+    #[inline]
+    fn plain_values(&self) -> Option<usize> {
+        let is_plain = self.strides().is_none() && !self.reads_destination();
+        Some(self.values().len()).filter(|&count| is_plain && count > 0)
+    }
+}
+
+impl Given for Form<'_> {
+    #[inline]
+    fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    #[inline]
+    fn lengths(&self) -> &[usize] {
+        self.shape
+    }
+
+    #[inline]
+    fn plain_values(&self) -> Option<usize> {
+        let is_plain = self.strides.is_none() && !self.reads_destination;
+        Some(self.values).filter(|&count| is_plain && count > 0)
+    }
+}
+
 /// A call of few elements, from which its plan is written without moving its parts: a plan is large.
-pub(crate) struct TinyCall<'a> {
-    operands: &'a [Operand],
+pub(crate) struct TinyCall<'a, O> {
+    operands: &'a [O],
     /// The place of each argument among the operands.
     places: [usize; 2],
     kernel: BankCall,
@@ -32,15 +77,16 @@ pub(crate) struct TinyCall<'a> {
     pub(crate) count: usize,
 }
 
-impl<'a> TinyCall<'a> {
-    /// The call that a request is, if it is tiny and is accepted.
+impl<'a, O: Given> TinyCall<'a, O> {
+    /// The call that an expression of some operands is, if it is tiny and is accepted.
     #[inline(always)]
-    pub(crate) fn of(request: &'a Request, table: &Table) -> Option<TinyCall<'a>> {
-        let (Rules::Numpy, Operation::Elementwise { expression }) = (request.rules(), request.operation())
-        else {
-            return None;
-        };
-        let operands = request.operands();
+    pub(crate) fn of(
+        rules: &Rules,
+        expression: &Expression,
+        operands: &'a [O],
+        table: &Table,
+    ) -> Option<TinyCall<'a, O>> {
+        let Rules::Numpy = rules else { return None };
         let (function, arguments) = as_call(expression)?;
         let places = match *arguments {
             [Node::Operand(a), Node::Operand(b)] if operands.len() == 2 => [a, b],
@@ -49,10 +95,10 @@ impl<'a> TinyCall<'a> {
         };
         let [a, b] = places.map(|place| &operands[place]);
         let own = a.dtype();
-        if !is_plain(a) || !is_plain(b) || own != b.dtype() || half(own).is_some() {
+        if own != b.dtype() || half(own).is_some() || a.plain_values().and(b.plain_values()).is_none() {
             return None;
         }
-        let (whole, rank, count, walks) = aligned(a.shape().lengths(), b.shape().lengths())?;
+        let (whole, rank, count, walks) = aligned(a.lengths(), b.lengths())?;
         let dtype = call_dtype(function, &[own, own][..arguments.len()]).ok()?;
         let kinds = [walks[0].kind(), walks[1].kind()];
         let kernel = single_kernel(function, (own, None), table, count, kinds)?;
@@ -68,7 +114,7 @@ impl<'a> TinyCall<'a> {
     /// The dtype and the length of each operand's buffer.
     #[inline(always)]
     pub(crate) fn buffers(&self) -> SmallVec<[(DType, usize); OPERANDS]> {
-        let buffer = |operand: &Operand| (operand.dtype(), operand.values().len());
+        let buffer = |operand: &O| (operand.dtype(), operand.plain_values().unwrap_or(0));
         let mut buffers = SmallVec::new();
         for operand in self.operands {
             buffers.push(buffer(operand));
@@ -82,12 +128,6 @@ impl<'a> TinyCall<'a> {
         let read = |which: usize| self.walks[which].read(self.places[which]);
         SingleCall::new(self.kernel, self.count, [read(0), read(1)])
     }
-}
-
-/// Whether an operand is dense, has elements and reads no other's buffer.
-#[inline]
-fn is_plain(operand: &Operand) -> bool {
-    operand.strides().is_none() && !operand.values().is_empty() && !operand.reads_destination()
 }
 
 /// The lengths of the result, aligned at the end, its rank, its elements and how each operand is read; `None`
@@ -210,7 +250,9 @@ mod tests {
     fn compare(operation: Operation, operands: Vec<Operand>) -> bool {
         let request = Request::new(Rules::Numpy, operation, operands).unwrap();
         let level = Level::detect();
-        let short = super::TinyCall::of(&request, crate::arch::table(level)).is_some();
+        let Operation::Elementwise { expression } = request.operation() else { unreachable!() };
+        let table = crate::arch::table(level);
+        let short = super::TinyCall::of(request.rules(), expression, request.operands(), table).is_some();
         let plans = [Plan::with_level(&request, level), Plan::of_problem(&Problem::of(&request), level)];
         let [short_plan, long_plan] = plans.map(|plan| plan.map(|plan| format!("{plan:?}")));
         assert_eq!(short_plan.is_ok(), long_plan.is_ok(), "{request:?}");

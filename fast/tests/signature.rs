@@ -59,6 +59,25 @@ fn lengths_that_do_not_fit_leave_nothing_behind() {
     }
 }
 
+/// More lengths than plans are kept for come round again and again, in different orders.
+#[test]
+fn lengths_whose_plans_are_no_longer_kept_are_planned_again() {
+    let signature = of_two(Rules::Numpy, Function::Subtract, DType::F64, ["?", "?"]);
+    let plan = Plan::for_signature(&signature).unwrap();
+    let values: Vec<f64> = (0u8..30).map(f64::from).collect();
+    for step in [1, 7, 11, 1] {
+        for turn in 0..40 {
+            let count = 1 + turn * step % 20;
+            let (shape, last) = ([count], [values[count]]);
+            let expected: Vec<f64> = values[..count].iter().map(|value| value - last[0]).collect();
+            let views = [View::dense(&values[..count], &shape), View::dense(&last[..], &[1])];
+            let found = plan.run(&views).unwrap();
+            assert_eq!(doubles(&found), (vec![count], expected), "step {step}, turn {turn}");
+        }
+        refusal(plan.run(&[View::dense(&values[..2], &[2]), View::dense(&values[..3], &[3])]));
+    }
+}
+
 /// Between runs with equal lengths, everything else that a kept plan depends on changes.
 #[test]
 fn strides_offsets_and_ranks_are_part_of_what_a_plan_is_kept_for() {
