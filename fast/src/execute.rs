@@ -120,8 +120,9 @@ impl Tile<'_, '_> {
             Work::Choose { comparison, bank, arguments } => {
                 by_float_bank!(bank, T => self.choose::<T>(comparison, arguments, step.target, count));
             }
-            Work::Chain { bank, first, start, end } => {
-                by_float_bank!(bank, T => self.chain::<T>(first, start..end, step.target, count));
+            Work::Chain { bank, first, start, end, width } => {
+                let width = width as usize;
+                by_float_bank!(bank, T => self.chain::<T>(first, start..end, step.target, (count, width)));
             }
             Work::ChainSum { bank, first, start, end, access } => {
                 by_float_bank!(bank, T => self.chain_sum::<T>(first, &(start..end), access as usize, count));
@@ -162,6 +163,7 @@ impl Tile<'_, '_> {
                 let count = if scalar { 1 } else { count };
                 &T::input(&self.run.inputs[self.run.used[access as usize] as usize])[start..start + count]
             }
+            Source::Rows { .. } => unreachable!("only a chain reads an operand by rows"),
         }
     }
 
@@ -345,8 +347,20 @@ impl Tile<'_, '_> {
             None => return Link { op, values: &[], step: 0, scalar: true },
         };
         let step = if self.rows == 1 { 0 } else { self.run.tiling.inner_step(access as usize) };
+        self.rows_of(op, (access, scalar), (self.rows, count), step)
+    }
+
+    /// A link with an operand of which each row has contiguous values, or one value.
+    #[inline(always)]
+    fn rows_of<T: Lane>(
+        &self,
+        op: ChainOp,
+        (access, scalar): (u32, bool),
+        (rows, width): (usize, usize),
+        step: usize,
+    ) -> Link<'_, T> {
         let start = self.cursor.position(access as usize);
-        let end = start + (self.rows - 1) * step + if scalar { 1 } else { count };
+        let end = start + (rows - 1) * step + if scalar { 1 } else { width };
         let operand = &self.run.inputs[self.run.used[access as usize] as usize];
         Link { op, values: &T::input(operand)[start..end], step, scalar }
     }
@@ -361,7 +375,16 @@ impl Tile<'_, '_> {
         given
     }
 
-    fn chain<T: Float>(&mut self, first: Source, links: Range<u32>, target: Target, count: usize) {
+    fn chain<T: Float>(
+        &mut self,
+        first: Source,
+        links: Range<u32>,
+        target: Target,
+        (count, width): (usize, usize),
+    ) {
+        if width != 0 {
+            return self.chain_within::<T>(first, links, target, (count, width));
+        }
         let run = self.run;
         let rows = if target == Target::Output { self.rows } else { 1 };
         let count = if rows == 1 { count } else { count / rows };
@@ -376,6 +399,46 @@ impl Tile<'_, '_> {
                 _ => kernels.chain.run(&first, &mut given, rows, out),
             }
         });
+    }
+
+    /// A chain over the rows of one tile, whose arguments are read by rows in place of being gathered.
+    fn chain_within<T: Float>(
+        &mut self,
+        first: Source,
+        links: Range<u32>,
+        target: Target,
+        (count, width): (usize, usize),
+    ) {
+        let run = self.run;
+        self.write::<T>(target, count, |tile, out| {
+            let links = &run.program.links[links.start as usize..links.end as usize];
+            let mut given: Links<'_, T> =
+                links.iter().map(|&(op, source)| tile.link_within(op, source, count, width)).collect();
+            let first = tile.link_within(ChainOp::Add, Some(first), count, width);
+            T::float_kernels(run.table).chain.run(&first, &mut given, count / width, out);
+        });
+    }
+
+    /// A link of such a chain with its argument.
+    fn link_within<T: Lane>(
+        &self,
+        op: ChainOp,
+        source: Option<Source>,
+        count: usize,
+        width: usize,
+    ) -> Link<'_, T> {
+        match source {
+            Some(Source::Rows { access, scalar }) => {
+                let step = self.run.tiling.pattern(access as usize)[0].1;
+                let step = usize::try_from(step).unwrap_or(usize::MAX);
+                self.rows_of(op, (access, scalar), (count / width, width), step)
+            }
+            Some(source) => {
+                let (values, scalar) = (self.read::<T>(source, count), source.is_scalar());
+                Link { op, values, step: if scalar { 0 } else { width }, scalar }
+            }
+            None => Link { op, values: &[], step: 0, scalar: true },
+        }
     }
 
     /// Adds the values of a chain to one element of the gradient for each row that is computed at once, or to

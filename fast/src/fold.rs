@@ -174,7 +174,7 @@ impl FoldCall {
     /// The chain that a program is over a tiling, if it is one and is too short for several threads. `used`
     /// are the operands of the accesses.
     pub(crate) fn of_program(program: &Program, tiling: &Tiling, used: &[u32]) -> Option<FoldCall> {
-        let [Step { work: Work::Chain { bank, first, start, end }, target: Target::Output, .. }] =
+        let [Step { work: Work::Chain { bank, first, start, end, .. }, target: Target::Output, .. }] =
             program.steps[..]
         else {
             return None;
@@ -191,7 +191,7 @@ impl FoldCall {
                 let offset = tiling.accesses[access as usize].offset;
                 Some(Argument::new(used[access as usize], offset, scalar, step, shape))
             }
-            Source::Vector(_) | Source::Panel(_) | Source::Scalar(_) => None,
+            Source::Vector(_) | Source::Panel(_) | Source::Scalar(_) | Source::Rows { .. } => None,
         };
         let mut links: SmallVec<[(ChainOp, Argument); LINKS]> = SmallVec::new();
         for &(op, source) in &program.links[start as usize..end as usize] {

@@ -269,3 +269,34 @@ fn derivatives_that_are_one_loop() {
         }
     }
 }
+
+/// Gradients of chains whose operands are rows and columns: over rows that are long enough to be read in
+/// place and shorter ones, in one tile and in several, where the last one has fewer rows.
+#[test]
+fn gradients_of_chains_over_rows() {
+    let mut random = Random(37);
+    let centred = call(Function::Subtract, x(0), x(1));
+    let norm =
+        call(Function::Add, call(Function::Multiply, call(Function::Multiply, centred, x(2)), x(3)), x(4));
+    for width in [7, 8, 15, 16, 17, 31, 32, 33, 64, 100, 129, 300] {
+        for rows in [1, 2, 3, 5, 8, 17, 32, 70] {
+            let dtype = if (width + rows) % 2 == 0 { DType::F64 } else { DType::F32 };
+            let (matrix, column, row) = ([rows, width], [rows, 1], [width]);
+            let (block, inner) = ([3, rows, width], [3, 1, 1]);
+            let of_two: [&[usize]; 5] = [&matrix, &column, &column, &row, &row];
+            let of_three: [&[usize]; 5] = [&block, &column, &[3, rows, 1], &row, &[1]];
+            let uneven: [&[usize]; 5] = [&block, &inner, &column, &matrix, &row];
+            for shapes in [of_two, of_three, uneven] {
+                let wrt = random.below(5);
+                let forward = request(&mut random, dtype, &shapes, norm.clone());
+                let (rules, _, operands) = forward.into_parts();
+                let values = (0..shapes[0].iter().product::<usize>()).map(|_| value(&mut random, dtype));
+                let values = Data::from_scalars(dtype, values.collect::<Vec<_>>()).unwrap();
+                let cotangent = Box::new(Operand::dense("w", shapes[0], values).unwrap());
+                let expression = norm.clone();
+                let weighted = Operation::Vjp { expression, wrt, target_shape: None, cotangent };
+                check(&Request::new(rules, weighted, operands).unwrap());
+            }
+        }
+    }
+}

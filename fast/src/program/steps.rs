@@ -28,6 +28,12 @@ pub(crate) enum Source {
         access: u32,
         scalar: bool,
     },
+    /// An operand in its own memory of which each row of a tile has one value or contiguous ones. Only a chain
+    /// over rows reads it.
+    Rows {
+        access: u32,
+        scalar: bool,
+    },
 }
 
 impl Source {
@@ -68,8 +74,9 @@ pub(crate) enum Work {
     /// `if x op limit { chosen } else { other }`, of arguments in this order ([`Comparison::Wins`] has
     /// its own).
     Choose { comparison: Comparison, bank: FloatBank, arguments: [Source; 4] },
-    /// A fold from a first argument through a range of the program's links.
-    Chain { bank: FloatBank, first: Source, start: u32, end: u32 },
+    /// A fold from a first argument through a range of the program's links, over rows of `width` elements. If
+    /// that is 0, a tile is one row.
+    Chain { bank: FloatBank, first: Source, start: u32, end: u32, width: u32 },
     /// The values of such a fold, added to one element of the gradient or to as many.
     ChainSum { bank: FloatBank, first: Source, start: u32, end: u32, access: u32 },
     /// A binary function of an operand with the layout of the result and one that is repeated, into the
@@ -137,7 +144,7 @@ impl Program {
     /// added to the next element.
     fn computes_rows(&self, work: &Work, tiling: &Tiling) -> bool {
         match *work {
-            Work::Chain { .. } => true,
+            Work::Chain { width, .. } => width == 0,
             Work::ChainSum { access, .. } => {
                 let access = access as usize;
                 tiling.accesses[access].kind == AccessKind::Splat && tiling.inner_step(access) == 1
