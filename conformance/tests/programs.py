@@ -443,6 +443,8 @@ def plain(message):
     """A message without what differs from run to run: addresses, numbers of nodes, and places in a text."""
     # Before its call, candle's adapter asks candle for the common shape.
     message = re.sub(r"^(shape mismatch in) (broadcast_\w+|where_cond)", r"\1 _", message)
+    # What MLIR notes repeats the operation, of which a long message has only a part.
+    message = re.sub(r"^(MLIRError: .*?) note: .*", r"\1", message)
     message = re.sub(r"^(MLIRError: .*?error|Error|panicked): ", "", message)
     message = re.sub(r"(Graph execution error): .*", r"\1", message)
     message = re.sub(r' name: ?$|File "[^"]*", line \d+|\{\{node .*?\) ?', "", message)
