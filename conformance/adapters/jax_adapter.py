@@ -2,12 +2,17 @@
 cotangent. Under `xla`: `lax.broadcast_in_dim` and its gradients; JAX has no functions of two operands with dimensions.
 
 For `infer`: `jax.eval_shape` of symbolic shapes, in which each length that is not known has its own symbol. JAX takes a symbol
-to be at least 1. With constants: a function under `jax.jit` that closes over them."""
+to be at least 1. With constants: a function under `jax.jit` that closes over them.
+
+With declared shapes: a function that is exported for the same symbols (`jax.export`), and called with each request's arrays. JAX refuses to
+trace a symbol beside another one, and beside any number but 1. A target shape is that of another argument."""
+import copy
 import itertools
 
 import protocol
 import jax
 import jax.numpy as jnp
+import numpy as np
 from numpy_interface import NAMES, Differentiable
 from programs import Writer, dtypes
 
@@ -24,6 +29,8 @@ KINDS = [
 ]
 # After this many requests JAX drops its compiled functions, which would otherwise fill the memory.
 CLEAR_EVERY = 500
+# Exported functions that are kept.
+KEPT = 256
 
 
 def vjp(function, argument, cotangent):
@@ -55,10 +62,21 @@ class JaxWriter(Writer):
         return ["@jax.jit", f"def jitted({parameters}):", f"    {body}", f"result = jitted({parameters})"]
 
 
+class Symbols:
+    """Symbolic shapes of one function, in which each length that is not known has its own symbol."""
+
+    def __init__(self):
+        self.scope, self.places = jax.export.SymbolicScope(), itertools.count()
+
+    def shape(self, lengths):
+        texts = [f"length_{next(self.places)}" if number is None else str(number) for number in protocol.numbers(lengths)]
+        return jax.export.symbolic_shape(",".join(texts), scope=self.scope)
+
+
 class Jax(Differentiable):
     name, version = "jax", jax.__version__
     rules = ["numpy", "xla"]
-    inferring = ["infer"] if jax.export else []
+    inferring = ["infer", "declared"] if jax.export else []
     operations = [*Differentiable.operations, "broadcast_in_dim", "permuted", *inferring, "constants", "same"]
     rule_operations = {"xla": ["broadcast", "gradient", *inferring]}
     rule_functions = {"xla": []}
@@ -70,12 +88,40 @@ class Jax(Differentiable):
     def __init__(self):
         super().__init__(jnp, lambda operand: jnp.asarray(operand.dense()), jax.grad, vjp, KINDS)
         self.requests = 0
+        self.kept = protocol.Kept(KEPT, self.built)
 
     def run(self, request):
         self.requests += 1
         if self.requests % CLEAR_EVERY == 0:
             jax.clear_caches()
+        if request.signature is not None:
+            return self.run_declared(request)
         return super().run(request)
+
+    def run_declared(self, request):
+        exported = self.kept.get(request.signature.key(), request.signature)
+        arrays = {name: jnp.asarray(array) for name, array in request.arrays(protocol.Operand.dense).items()}
+        arguments = [arrays]
+        if request.target_shape is not None:
+            protocol.limit([length or 1 for length in request.target_shape])
+            arguments.append(jnp.zeros(request.target_shape, bool))
+        with protocol.refusals(ValueError, TypeError, kinds=self.kinds):
+            return np.array(exported.call(*arguments))
+
+    def built(self, signature):
+        """The exported function of a signature: of its arrays, and of one that has the target shape."""
+        symbolic = Symbols()
+
+        def traced(arrays, *target):
+            told = copy.copy(signature)
+            told.target_shape = target[0].shape if target else None
+            return super(Jax, self).answer(told, arrays)
+
+        kinds = [{o.name: jax.ShapeDtypeStruct(symbolic.shape(o.shape), protocol.dtype(o.dtype)) for o in signature.operands}]
+        if signature.target_shape is not None:
+            kinds.append(jax.ShapeDtypeStruct(symbolic.shape(signature.target_shape), bool))
+        with protocol.refusals(ValueError, TypeError, kinds=self.kinds):
+            return jax.export.export(jax.jit(traced))(*kinds)
 
     def answer(self, request, arrays):
         constants = request.constants()
@@ -96,19 +142,15 @@ class Jax(Differentiable):
         return jnp.broadcast_to(array, target)
 
     def infer(self, signature):
-        scope, places = jax.export.SymbolicScope(), itertools.count()
-
-        def symbolic(shape):
-            lengths = [f"length_{next(places)}" if number is None else str(number) for number in protocol.numbers(shape)]
-            return jax.export.symbolic_shape(",".join(lengths), scope=scope)
+        symbolic = Symbols()
 
         def traced(*arrays):
             if signature.expression is None:
-                return self.broadcast(signature, arrays[0], symbolic(signature.target_shape))
+                return self.broadcast(signature, arrays[0], symbolic.shape(signature.target_shape))
             operands = {operand.name: array for operand, array in zip(signature.operands, arrays)}
             return protocol.evaluate(signature.expression, operands, self.calls)
 
-        kinds = [jax.ShapeDtypeStruct(symbolic(o.shape), protocol.dtype(o.dtype)) for o in signature.operands]
+        kinds = [jax.ShapeDtypeStruct(symbolic.shape(o.shape), protocol.dtype(o.dtype)) for o in signature.operands]
         with protocol.refusals(ValueError, TypeError, kinds=self.kinds):
             result = jax.eval_shape(traced, *kinds)
         return protocol.Inferred(result.dtype, [length if isinstance(length, int) else None for length in result.shape])
