@@ -34,7 +34,7 @@ const NON_TEMPORAL_BYTES: usize = 8 << 20;
 /// Operands of at least this many bytes do not fit into a second-level cache. If all together are as large,
 /// functions of `math` and sums prefetch them; if one of the result's shape is, its gradient is added up in
 /// one pass (`benches/gradients`).
-pub(crate) const BEYOND_CACHES: usize = 4 << 20;
+pub(crate) const BEYOND_CACHES: usize = 2 << 20;
 
 /// How many times as many elements as a register has a tile takes that needs no registers, if a single axis
 /// is cut.
