@@ -6,9 +6,10 @@
 //! dtypes, shapes, strides and offsets; anything else is checked and planned anew, and an error replaces
 //! nothing.
 //!
-//! The kept plans are behind a lock for readers and a writer, for which a run never waits. A thread that
-//! cannot read them plans for itself, and one that cannot write does not keep its plan. So a run that steals
-//! another run of the same plan, as the tasks of a pool of threads do, cannot block itself.
+//! The plans of the first lengths are kept for good, so they are read without a lock. Those of later ones are
+//! behind a lock for readers and a writer, for which a run never waits: a thread that cannot read them plans
+//! for itself, and one that cannot write does not keep its plan. So a run that steals another run of the same
+//! plan, as the tasks of a pool of threads do, cannot block itself.
 
 use crate::arch::table;
 use crate::error::{Misfit, NoPlan, WrongBuffers};
@@ -22,10 +23,10 @@ use broadcheck_spec::{
     Accepts, Asked, DType, Expression, Inference, OperandType, PartialShape, Shape, Signature, Tensor,
 };
 use smallvec::SmallVec;
-use std::sync::RwLock;
+use std::sync::{OnceLock, RwLock};
 
-/// How many plans are kept. Looking through all of them takes a few nanoseconds for each, because a key of
-/// other lengths differs in its first words.
+/// How many plans of the first lengths are kept, and how many of the latest ones of the others. Looking through
+/// them takes a few nanoseconds for each, because a key of other lengths differs in its first words.
 const KEPT: usize = 8;
 
 /// The words of a key that are stored inline: of three dense operands of rank 3.
@@ -70,9 +71,9 @@ impl Wanted {
 /// known only at the run.
 ///
 /// Every run checks the lengths against the signature and, by its rule set, against each other. The result
-/// has the bits that a new [`Plan`] would compute. The plans of the latest eight different lengths are kept, so
-/// calls with one of them cost little more than those of a [`Plan`]. Threads can share a plan; none ever waits
-/// for another.
+/// has the bits that a new [`Plan`] would compute. The plans of the first eight different lengths are kept, and
+/// of the latest eight others, so calls with one of them cost little more than those of a [`Plan`]. Threads can
+/// share a plan; none ever waits for another.
 ///
 /// ```
 /// use broadcheck_fast::{Plan, View};
@@ -109,12 +110,20 @@ pub struct SignaturePlan {
     /// The target of a `broadcast`, if all of it is known.
     known_target: Option<Shape>,
     inferred: Inference,
-    kept: RwLock<Recent>,
+    kept: Plans,
+}
+
+/// The plans of some lengths.
+#[derive(Default)]
+struct Plans {
+    /// Of the first ones, which stay. They fill up in order.
+    first: [OnceLock<Box<Kept>>; KEPT],
+    later: RwLock<Latest>,
 }
 
 /// The plans of the latest lengths.
 #[derive(Default)]
-struct Recent {
+struct Latest {
     plans: Vec<Kept>,
     /// The place of the oldest one, once there are as many as are kept.
     oldest: usize,
@@ -126,21 +135,37 @@ struct Kept {
     plan: Plan,
 }
 
-impl Recent {
-    /// The plan for these operands and this target, if it is kept.
-    #[inline]
-    fn find(&self, operands: &[View<'_>], target: Option<&[usize]>) -> Option<&Plan> {
-        self.plans.iter().find(|kept| kept.key.is_of(operands, target)).map(|kept| &kept.plan)
+impl Plans {
+    fn first(&self) -> impl Iterator<Item = &Kept> {
+        self.first.iter().map_while(|place| place.get().map(Box::as_ref))
     }
 
-    /// Keeps a plan, in place of the oldest one if there are enough.
-    fn keep(&mut self, kept: Kept) {
-        if self.plans.len() < KEPT {
-            return self.plans.push(kept);
+    /// Keeps a plan: in the first place that is free, or in that of the oldest of the latest ones.
+    fn keep(&self, kept: Kept) {
+        if let Some(place) = self.first.iter().find(|place| place.get().is_none()) {
+            // If another thread was faster, this plan is not kept.
+            let _ = place.set(Box::new(kept));
+            return;
         }
-        self.plans[self.oldest] = kept;
-        self.oldest = (self.oldest + 1) % KEPT;
+        let Ok(mut later) = self.later.try_write() else { return };
+        if later.plans.len() < KEPT {
+            later.plans.push(kept);
+            return;
+        }
+        let oldest = later.oldest;
+        later.plans[oldest] = kept;
+        later.oldest = (oldest + 1) % KEPT;
     }
+}
+
+/// What was kept for these operands and this target.
+#[inline]
+fn find<'a>(
+    mut kept: impl Iterator<Item = &'a Kept>,
+    operands: &[View<'_>],
+    target: Option<&[usize]>,
+) -> Option<&'a Kept> {
+    kept.find(|kept| kept.key.is_of(operands, target))
 }
 
 impl std::fmt::Debug for SignaturePlan {
@@ -164,12 +189,11 @@ impl SignaturePlan {
             Asked::Expression(expression) => (expression.clone(), None),
             Asked::TargetShape(target) => (Expression::operand(0), target.known()),
         };
-        let kept = RwLock::default();
+        let kept = Plans::default();
         let signature = signature.clone();
-        let mut plan = SignaturePlan { signature, wanted, level, expression, known_target, inferred, kept };
+        let plan = SignaturePlan { signature, wanted, level, expression, known_target, inferred, kept };
         if plan.wanted.cotangents() == 0 && plan.signature.is_known() {
-            let kept = Recent { plans: vec![plan.of_known_lengths()?], oldest: 0 };
-            plan.kept = RwLock::new(kept);
+            plan.kept.keep(plan.of_known_lengths()?);
         }
         Ok(plan)
     }
@@ -286,16 +310,17 @@ impl SignaturePlan {
         run: impl FnOnce(&Plan) -> Result<R, WrongBuffers>,
     ) -> Result<R, Misfit> {
         let known = target.or_else(|| self.known_target.as_ref().map(Shape::lengths));
-        if let Ok(kept) = self.kept.try_read()
-            && let Some(plan) = kept.find(operands, known)
+        if let Some(kept) = find(self.kept.first(), operands, known) {
+            return Ok(run(&kept.plan)?);
+        }
+        if let Ok(later) = self.kept.later.try_read()
+            && let Some(kept) = find(later.plans.iter(), operands, known)
         {
-            return Ok(run(plan)?);
+            return Ok(run(&kept.plan)?);
         }
         let plan = self.plan_for(operands, target)?;
         let result = run(&plan);
-        if let Ok(mut kept) = self.kept.try_write() {
-            kept.keep(Kept { key: Key::of(operands.iter().map(View::layout), known), plan });
-        }
+        self.kept.keep(Kept { key: Key::of(operands.iter().map(View::layout), known), plan });
         Ok(result?)
     }
 
