@@ -102,6 +102,16 @@ pub(super) static FAULTS: &[Fault] = &[
         }),
     ),
     invented(
+        "sums/end-of-a-row-again",
+        G,
+        "A sum ends with a vector of eight that overlaps the one before, whose terms are added again.",
+        terms!(|values, _| {
+            let (count, rest) = (values.len(), values.len() % 8);
+            let again = if count > 8 && rest > 0 { &values[count - 8..count - rest] } else { &[] };
+            values.iter().chain(again).copied().collect()
+        }),
+    ),
+    invented(
         "sums/tail-of-rows",
         G,
         "If the summed axis is the first, rows are added four at a time, and the remaining ones are lost.",
