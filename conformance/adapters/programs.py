@@ -102,7 +102,8 @@ def check(system, request):
         raise Undeclared(f"{system.name} has no constants")
     if any(operand.same for operand in request.operands) and "same" not in system.operations:
         raise Undeclared(f"{system.name} is never given one array twice")
-    lacks = sorted(functions(request.expression) - set(system.functions))
+    known = getattr(system, "rule_functions", {}).get(request.rules, system.functions)
+    lacks = sorted(functions(request.expression) - set(known))
     lacks += [operand.dtype for operand in request.operands if operand.dtype not in system.dtypes]
     if lacks:
         raise Undeclared(f"{system.name} has no `{lacks[0]}`")
