@@ -1,6 +1,6 @@
-//! Plans for signatures beside plans of fixed shapes: runs with the lengths of the run before, with two lengths
-//! in turn, and with lengths that are not kept; and planning. The data are so small that hardly anything else
-//! takes time.
+//! Plans for signatures beside plans of fixed shapes: runs with the lengths of the run before, with two
+//! lengths in turn, and with lengths that are not kept; and planning. The data are so small that hardly
+//! anything else takes time.
 #![allow(clippy::print_stdout, reason = "a bench prints its results")]
 
 mod support;
@@ -20,8 +20,8 @@ struct Case<'a> {
     run: fn(usize) -> Vec<Vec<usize>>,
 }
 
-/// The runs with different lengths. The plans of the first ones are kept for good. The others are more than are
-/// kept, so each of them is planned when its turn comes.
+/// The runs with different lengths. The plans of the first ones are kept for good. The others are more than
+/// are kept, so each of them is planned when its turn comes.
 const RUNS: usize = 32;
 const FIRST: usize = 8;
 

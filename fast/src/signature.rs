@@ -25,8 +25,8 @@ use broadcheck_spec::{
 use smallvec::SmallVec;
 use std::sync::{OnceLock, RwLock};
 
-/// How many plans of the first lengths are kept, and how many of the latest ones of the others. Looking through
-/// them takes a few nanoseconds for each, because a key of other lengths differs in its first words.
+/// How many plans of the first lengths are kept, and how many of the latest ones of the others. Looking
+/// through them takes a few nanoseconds for each, because a key of other lengths differs in its first words.
 const KEPT: usize = 8;
 
 /// The words of a key that are stored inline: of three dense operands of rank 3.
@@ -71,9 +71,9 @@ impl Wanted {
 /// known only at the run.
 ///
 /// Every run checks the lengths against the signature and, by its rule set, against each other. The result
-/// has the bits that a new [`Plan`] would compute. The plans of the first eight different lengths are kept, and
-/// of the latest eight others, so calls with one of them cost little more than those of a [`Plan`]. Threads can
-/// share a plan; none ever waits for another.
+/// has the bits that a new [`Plan`] would compute. The plans of the first eight different lengths are kept,
+/// and of the latest eight others, so calls with one of them cost little more than those of a [`Plan`].
+/// Threads can share a plan; none ever waits for another.
 ///
 /// ```
 /// use broadcheck_fast::{Plan, View};
@@ -113,16 +113,14 @@ pub struct SignaturePlan {
     kept: Plans,
 }
 
-/// The plans of some lengths.
-#[derive(Default)]
+/// The plans of some lengths. All memory for them is allocated in advance, so that runs allocate nothing.
 struct Plans {
     /// Of the first ones, which stay. They fill up in order.
-    first: [OnceLock<Box<Kept>>; KEPT],
+    first: Box<[OnceLock<Kept>]>,
     later: RwLock<Latest>,
 }
 
 /// The plans of the latest lengths.
-#[derive(Default)]
 struct Latest {
     plans: Vec<Kept>,
     /// The place of the oldest one, once there are as many as are kept.
@@ -136,15 +134,20 @@ struct Kept {
 }
 
 impl Plans {
+    fn new() -> Plans {
+        let later = Latest { plans: Vec::with_capacity(KEPT), oldest: 0 };
+        Plans { first: (0..KEPT).map(|_| OnceLock::new()).collect(), later: RwLock::new(later) }
+    }
+
     fn first(&self) -> impl Iterator<Item = &Kept> {
-        self.first.iter().map_while(|place| place.get().map(Box::as_ref))
+        self.first.iter().map_while(OnceLock::get)
     }
 
     /// Keeps a plan: in the first place that is free, or in that of the oldest of the latest ones.
     fn keep(&self, kept: Kept) {
         if let Some(place) = self.first.iter().find(|place| place.get().is_none()) {
             // If another thread was faster, this plan is not kept.
-            let _ = place.set(Box::new(kept));
+            let _ = place.set(kept);
             return;
         }
         let Ok(mut later) = self.later.try_write() else { return };
@@ -189,7 +192,7 @@ impl SignaturePlan {
             Asked::Expression(expression) => (expression.clone(), None),
             Asked::TargetShape(target) => (Expression::operand(0), target.known()),
         };
-        let kept = Plans::default();
+        let kept = Plans::new();
         let signature = signature.clone();
         let plan = SignaturePlan { signature, wanted, level, expression, known_target, inferred, kept };
         if plan.wanted.cotangents() == 0 && plan.signature.is_known() {

@@ -230,20 +230,24 @@ fn runs_of_a_signature_with_any_lengths() {
     }
 }
 
-/// Planning for twelve operands allocates, so a run that does not allocate has found its plan.
+/// Planning for twelve operands allocates, so a run that does not allocate has found its plan. Those of the
+/// first eight lengths stay, and of the others those of the latest eight.
 #[test]
-fn a_plan_is_kept_for_its_lengths() {
+fn plans_are_kept_for_their_lengths() {
     let sum = (1..12).fold(x(0), |sum, place| call(Add, [sum, x(place)]));
     let plan = Plan::for_signature(&signature(&["?"; 12], sum)).unwrap();
-    let (values, mut out) = ([1.5; 8], [0.0; 8]);
+    let (values, mut out) = ([1.5; 17], [0.0; 17]);
     let mut run = |length: usize| {
         let shape = [length];
         let views = [View::dense(&values[..length], &shape); 12];
         run_of_signature(&plan, &views, &mut out[..length])
     };
-    run(8);
-    let again = run(8);
-    let (other, other_again) = (run(7), run(7));
-    assert!(other > again && other_again == again, "{again} {other} {other_again}");
-    assert!(run(8) > again);
+    run(1);
+    let kept = run(1);
+    let planned: Vec<usize> = (2..=16).map(&mut run).collect();
+    assert!(planned.iter().all(|&allocations| allocations > kept), "{planned:?}");
+    let again: Vec<usize> = (1..=16).map(&mut run).collect();
+    assert!(again.iter().all(|&allocations| allocations == kept), "{again:?}");
+    assert!(run(17) > kept && run(9) > kept && run(10) > kept);
+    assert_eq!([run(1), run(8), run(9), run(10), run(12), run(17)], [kept; 6]);
 }

@@ -5,8 +5,8 @@
 //! short row needs fewer partial sums: the others would be 0.
 //!
 //! ```text
-//!       row     [ v ][ v ][ v ][ v ]  [ v ][ v ][ v ][ v ]  [ v ][ v ][ r     four vectors are LANES elements
-//!                 |    |    |    |      |    |    |    |      |    |    |
+//!       row     [ v ][ v ][ v ][ v ]  [ v ][ v ][ v ][ v ]  [ v ][ v ][ r     four vectors are LANES
+//!                 |    |    |    |      |    |    |    |      |    |    |     elements here
 //!       lanes   [ + ][ + ][ + ][ + ]--[ + ][ + ][ + ][ + ]--[ + ][ + ][ +     in registers
 //! ```
 
@@ -102,8 +102,8 @@ fn total<V: Vector, const N: usize>(mut lanes: [V; N]) -> V::Element {
     lanes[0].sum_of_lanes()
 }
 
-/// Adds the sum of a chain's values over each row of `width` elements to its element of `sums`. The values are
-/// computed in groups of `U` vectors; `ACC` vectors are all partial sums.
+/// Adds the sum of a chain's values over each row of `width` elements to its element of `sums`. The values
+/// are computed in groups of `U` vectors; `ACC` vectors are all partial sums.
 ///
 /// # Safety
 /// The machine has the instructions of `V`.

@@ -186,9 +186,9 @@ fn readers_in_chains(chains: &[Chain], at: u32) -> usize {
 /// compute several short rows together.
 const SHORTEST_OF_FUNCTIONS: usize = 1024;
 
-/// The elements of the rows by which chains can read the operands that would be gathered otherwise, if each of
-/// them has contiguous values or one value in each row of a tile, and the rows are as long for all of them;
-/// otherwise 0. `gathered` returns the pattern of an operand that would be gathered. (The gradient of
+/// The elements of the rows by which chains can read the operands that would be gathered otherwise, if each
+/// of them has contiguous values or one value in each row of a tile, and the rows are as long for all of
+/// them; otherwise 0. `gathered` returns the pattern of an operand that would be gathered. (The gradient of
 /// (x-m)*r*g+b by g over 32x32 in f64 took 0.48 of the time, `benches/sweep`.)
 fn row_width<'a>(
     (graph, readers): (&Graph, &[u32]),

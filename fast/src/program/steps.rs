@@ -28,8 +28,8 @@ pub(crate) enum Source {
         access: u32,
         scalar: bool,
     },
-    /// An operand in its own memory of which each row of a tile has one value or contiguous ones. Only a chain
-    /// over rows reads it.
+    /// An operand in its own memory of which each row of a tile has one value or contiguous ones. Only a
+    /// chain over rows reads it.
     Rows {
         access: u32,
         scalar: bool,
@@ -140,8 +140,8 @@ impl Program {
             && tiling.goes_forwards()
     }
 
-    /// Whether a step can compute the rows of several tiles at once: a chain, or the sum of one if each row is
-    /// added to the next element.
+    /// Whether a step can compute the rows of several tiles at once: a chain, or the sum of one if each row
+    /// is added to the next element.
     fn computes_rows(&self, work: &Work, tiling: &Tiling) -> bool {
         match *work {
             Work::Chain { width, .. } => width == 0,
