@@ -270,11 +270,21 @@ impl Plan {
     /// # Errors
     /// [`WrongBuffers`], if the buffers do not match the plan.
     pub fn run_into(&self, inputs: &[Input<'_>], mut output: Output<'_>) -> Result<(), WrongBuffers> {
+        self.write_into(inputs, &mut output)
+    }
+
+    /// The same as [`Plan::run_into`] for an output that is not moved.
+    #[inline(always)]
+    pub(crate) fn write_into(
+        &self,
+        inputs: &[Input<'_>],
+        output: &mut Output<'_>,
+    ) -> Result<(), WrongBuffers> {
         self.check(inputs)?;
         if output.dtype() != self.task.dtype || output.len() != self.task.count {
             return Err(self.wrong_output(output.dtype(), output.len()));
         }
-        self.compute(inputs, &mut output, false);
+        self.compute(inputs, output, false);
         Ok(())
     }
 

@@ -292,20 +292,23 @@ impl SignaturePlan {
     }
 
     fn compute(&self, operands: &[View<'_>], target: Option<&[usize]>) -> Result<Tensor, Misfit> {
-        self.with_plan(operands, target, |plan| plan.run(&inputs(operands)))
+        let inputs = inputs(operands);
+        self.with_plan(operands, target, |plan| plan.run(&inputs))
     }
 
+    /// The output is passed on as it is, like that of a [`Plan`].
     fn compute_into(
         &self,
         operands: &[View<'_>],
         target: Option<&[usize]>,
-        output: Output<'_>,
+        mut output: Output<'_>,
     ) -> Result<(), Misfit> {
-        self.with_plan(operands, target, |plan| plan.run_into(&inputs(operands), output))
+        let inputs = inputs(operands);
+        self.with_plan(operands, target, |plan| plan.write_into(&inputs, &mut output))
     }
 
     /// Runs the plan for these operands: one that was kept, or a new one, which is then kept.
-    #[inline]
+    #[inline(always)]
     fn with_plan<R>(
         &self,
         operands: &[View<'_>],
