@@ -403,8 +403,8 @@ fn repeat(random: &mut Random, request: &Request) -> Option<Request> {
     let mut divisor = |length: usize| match random.below(4) {
         _ if spoil && random.chance(30) => length + 1,
         0 => 1,
-        1 if length % 2 == 0 => (length / 2).max(1),
-        2 if length % 3 == 0 => (length / 3).max(1),
+        1 if length.is_multiple_of(2) => (length / 2).max(1),
+        2 if length.is_multiple_of(3) => (length / 3).max(1),
         _ => length,
     };
     let mut of_b: Vec<usize> = of_a[first..].iter().map(|&length| divisor(length)).collect();
