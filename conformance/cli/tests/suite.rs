@@ -30,7 +30,7 @@ fn main() -> ExitCode {
     let tests = Tests::several(others.chain(fast)).sample_sweeps(CASES_OF_A_SWEEP);
     // The reference computes each element alone, so long operands test little more of it than short ones.
     let tests = tests.ignore(
-        "*/{sequences/long,long*/{around-8192,beyond-sixteen-bits}} (reference)",
+        "*/{sequences/long,long*/{around-8192,beyond-two-buffers,beyond-sixteen-bits}} (reference)",
         "`broadcheck check` runs it",
     );
     let tests = tests.test("suite/is-whole", is_whole);
