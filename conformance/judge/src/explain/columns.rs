@@ -15,7 +15,7 @@ pub(super) struct Columns {
     pub(super) places: Vec<Option<Vec<Option<usize>>>>,
     /// Whether the columns are counted from the last axis, because the rank of the result is unknown.
     from_last: bool,
-    /// How many columns stand in front of the first axis of the result. Under repeat, B may have axes there.
+    /// How many columns come before the first axis of the result. Under repeat, B may have axes there.
     pub(super) in_front: usize,
 }
 
@@ -23,13 +23,18 @@ pub(super) struct Columns {
 const MAX_OVERHANG: usize = 8;
 
 impl Columns {
+    /// Columns that begin with the first axis of the result.
+    fn new(count: usize, places: Vec<Option<Vec<Option<usize>>>>) -> Columns {
+        Columns { count, places, from_last: false, in_front: 0 }
+    }
+
     pub(super) fn of(explanation: &Explanation) -> Columns {
         let query = &explanation.query;
         let (shapes, target) = (&query.shapes[..], query.target.as_ref());
         match (&explanation.decision, target) {
             (Ok(alignment), None) => {
                 let places = alignment.axes.iter().cloned().map(Some).collect();
-                return Columns { count: alignment.shape.rank(), places, from_last: false, in_front: 0 };
+                return Columns::new(alignment.shape.rank(), places);
             }
             (Err(refusal), _) if refusal.kind == Some(RefusalKind::OperandCount) => {
                 return unplaced(shapes.len());
@@ -123,7 +128,7 @@ impl Columns {
             (Rules::Leading, _) => {
                 let places: Vec<_> = shapes.iter().map(|shape| shape.rank().and_then(all)).collect();
                 let count = shapes.iter().filter_map(|shape| shape.rank()).max().unwrap_or(0);
-                Columns { count, places, from_last: false, in_front: 0 }
+                Columns::new(count, places)
             }
         }
     }
@@ -144,18 +149,18 @@ impl Columns {
 fn right_aligned(ranks: impl Iterator<Item = usize> + Clone) -> Columns {
     let rank = ranks.clone().max().unwrap_or(0);
     let places = ranks.map(|own| Some((rank - own..rank).map(Some).collect()));
-    Columns { count: rank, places: places.collect(), from_last: false, in_front: 0 }
+    Columns::new(rank, places.collect())
 }
 
 /// Two shapes on the last axes of A. The ones of B for which A has no axis are dropped (REPEAT-2).
 fn repeated(a: usize, ranks: [usize; 2]) -> Columns {
     let places = ranks.map(|own| Some((0..own).map(|axis| (axis + a).checked_sub(own)).collect()));
-    Columns { count: a, places: places.to_vec(), from_last: false, in_front: 0 }
+    Columns::new(a, places.to_vec())
 }
 
 fn left_aligned(ranks: impl Iterator<Item = usize> + Clone) -> Columns {
     let count = ranks.clone().max().unwrap_or(0);
-    Columns { count, places: ranks.map(all).collect(), from_last: false, in_front: 0 }
+    Columns::new(count, ranks.map(all).collect())
 }
 
 /// Aligns the shapes whose ranks are known at the last axis.
@@ -163,7 +168,7 @@ fn partial(shapes: &[&PartialShape]) -> Columns {
     let known = right_aligned(shapes.iter().filter_map(|shape| shape.rank()));
     let mut places = known.places.into_iter();
     let places = shapes.iter().map(|shape| shape.rank().and_then(|_| places.next().flatten()));
-    Columns { count: known.count, places: places.collect(), from_last: false, in_front: 0 }
+    Columns::new(known.count, places.collect())
 }
 
 fn partial_pdpd(operand_a: &PartialShape, operand_b: &PartialShape, axis: i64) -> Columns {
@@ -177,26 +182,19 @@ fn partial_pdpd(operand_a: &PartialShape, operand_b: &PartialShape, axis: i64) -
         (None, Some(b)) => match usize::try_from(axis) {
             Ok(start) if start <= MAX_OVERHANG => {
                 let places = (0..b.len()).map(|own| Some(start + own)).collect();
-                Columns {
-                    count: start + b.len(),
-                    places: vec![None, Some(places)],
-                    from_last: false,
-                    in_front: 0,
-                }
+                Columns::new(start + b.len(), vec![None, Some(places)])
             }
             Ok(_) => unplaced(2),
             Err(_) => partial(&[operand_a, operand_b]),
         },
-        (Some(a), None) => {
-            Columns { count: a.len(), places: vec![all(a.len()), None], from_last: false, in_front: 0 }
-        }
+        (Some(a), None) => Columns::new(a.len(), vec![all(a.len()), None]),
         (None, None) => unplaced(2),
     }
 }
 
 /// No shape can be aligned with another.
 fn unplaced(shapes: usize) -> Columns {
-    Columns { count: 0, places: vec![None; shapes], from_last: false, in_front: 0 }
+    Columns::new(0, vec![None; shapes])
 }
 
 fn all(rank: usize) -> Option<Vec<Option<usize>>> {
@@ -212,10 +210,10 @@ fn pdpd(a: usize, b: usize, kept: usize, axis: i64) -> Columns {
     let start = if axis == -1 { Some(a - b) } else { usize::try_from(axis).ok() };
     let start = start.filter(|&start| kept > 0 && start.saturating_add(kept) <= a + MAX_OVERHANG);
     let Some(start) = start else {
-        return Columns { count: a, places: vec![all(a), None], from_last: false, in_front: 0 };
+        return Columns::new(a, vec![all(a), None]);
     };
     let places = (0..b).map(|i| (i < kept).then_some(start + i)).collect();
-    Columns { count: a.max(start + kept), places: vec![all(a), Some(places)], from_last: false, in_front: 0 }
+    Columns::new(a.max(start + kept), vec![all(a), Some(places)])
 }
 
 /// Places the lower operand at its dimensions, if they name one column for each of its axes, in order.
@@ -227,13 +225,13 @@ fn xla(lhs: usize, rhs: usize, dimensions: Option<&[i64]>) -> Columns {
     if lhs < rhs {
         places.swap(0, 1);
     }
-    Columns { count: higher, places, from_last: false, in_front: 0 }
+    Columns::new(higher, places)
 }
 
 /// Places an operand at its dimensions, if they name one column of the target for each of its axes.
 fn onto_target(operand: usize, target: usize, dimensions: Option<&[i64]>) -> Columns {
     let places = vec![named(operand, target, dimensions), all(target)];
-    Columns { count: target, places, from_last: false, in_front: 0 }
+    Columns::new(target, places)
 }
 
 /// The columns that the dimensions name, if there is one for each of the axes, and none is named twice.
