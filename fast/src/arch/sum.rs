@@ -123,16 +123,13 @@ pub(super) unsafe fn of_chain<V: Vector, const U: usize, const ACC: usize>(
         return;
     }
     let mut first = Link { op: first.op, values: first.values, step: first.step, scalar: first.scalar };
-    let mut rest = sums;
-    while let Some((sum, others)) = rest.split_first_mut() {
+    for (row, sum) in sums.iter_mut().enumerate() {
+        if row > 0 {
+            first.advance();
+            links.iter_mut().for_each(Link::advance);
+        }
         // SAFETY: the caller guarantees the instructions, and the check the elements of every row.
         *sum = sum.add(unsafe { of_chain_over_row::<V, U, ACC>(&first, links, width) });
-        if others.is_empty() {
-            return;
-        }
-        rest = others;
-        first.advance();
-        links.iter_mut().for_each(Link::advance);
     }
 }
 

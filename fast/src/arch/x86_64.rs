@@ -582,8 +582,7 @@ unsafe fn load_first_avx2_f32(from: *const f32, count: usize) -> __m256 {
 /// As for [`load_first_sse2_f64`].
 #[inline(always)]
 unsafe fn load_first_avx512_f64(from: *const f64, count: usize) -> __m512d {
-    let mask = u8::MAX >> 8usize.saturating_sub(count).min(7);
-    let mask = if count == 0 { 0 } else { mask };
+    let mask = if count == 0 { 0 } else { u8::MAX >> 8usize.saturating_sub(count) };
     // SAFETY: guaranteed by the caller. Elements of which the mask is 0 are not read.
     unsafe { _mm512_maskz_loadu_pd(mask, from) }
 }
@@ -592,8 +591,7 @@ unsafe fn load_first_avx512_f64(from: *const f64, count: usize) -> __m512d {
 /// As for [`load_first_sse2_f64`].
 #[inline(always)]
 unsafe fn load_first_avx512_f32(from: *const f32, count: usize) -> __m512 {
-    let mask = u16::MAX >> 16usize.saturating_sub(count).min(15);
-    let mask = if count == 0 { 0 } else { mask };
+    let mask = if count == 0 { 0 } else { u16::MAX >> 16usize.saturating_sub(count) };
     // SAFETY: guaranteed by the caller. Elements of which the mask is 0 are not read.
     unsafe { _mm512_maskz_loadu_ps(mask, from) }
 }
