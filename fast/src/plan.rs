@@ -30,7 +30,7 @@ use crate::parallel;
 use crate::problem::{Form, Problem};
 use crate::route::{BEYOND_CACHES, Route, Task, TiledProgram, in_bits, route, route_of_copy};
 use crate::signature::{SignaturePlan, Wanted};
-use crate::tiny::{Given, TinyCall};
+use crate::tiny::{TinyCall, TinyOperand};
 use broadcheck_spec::half::slice::HalfFloatSliceExt;
 use broadcheck_spec::{DEFAULT_MAX_ELEMENTS, DType, Operation, Request, Shape, Signature, Tensor};
 use smallvec::SmallVec;
@@ -100,7 +100,7 @@ impl Plan {
 
     /// The plan of a tiny call.
     #[inline(always)]
-    pub(crate) fn of_tiny<O: Given>(tiny: &TinyCall<'_, O>, table: &'static Table) -> Plan {
+    pub(crate) fn of_tiny<O: TinyOperand>(tiny: &TinyCall<'_, O>, table: &'static Table) -> Plan {
         let (dtype, count) = (tiny.dtype, tiny.count);
         Plan {
             task: Task { table, dtype, count, is_gradient: false, is_staged: false, half: None },

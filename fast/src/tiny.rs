@@ -18,14 +18,14 @@ use smallvec::SmallVec;
 const RANK: usize = READ_AXES;
 
 /// An operand of a tiny request: of a request itself, or of a run under a signature.
-pub(crate) trait Given {
+pub(crate) trait TinyOperand {
     fn dtype(&self) -> DType;
     fn lengths(&self) -> &[usize];
     /// The number of values that it reads, if it is dense, has elements and reads no other's buffer.
     fn plain_values(&self) -> Option<usize>;
 }
 
-impl Given for Operand {
+impl TinyOperand for Operand {
     #[inline]
     fn dtype(&self) -> DType {
         self.dtype()
@@ -43,7 +43,7 @@ impl Given for Operand {
     }
 }
 
-impl Given for Form<'_> {
+impl TinyOperand for Form<'_> {
     #[inline]
     fn dtype(&self) -> DType {
         self.dtype
@@ -77,7 +77,7 @@ pub(crate) struct TinyCall<'a, O> {
     pub(crate) count: usize,
 }
 
-impl<'a, O: Given> TinyCall<'a, O> {
+impl<'a, O: TinyOperand> TinyCall<'a, O> {
     /// The call that an expression of some operands is, if it is tiny and is accepted.
     #[inline(always)]
     pub(crate) fn of(
