@@ -109,14 +109,9 @@ struct Changed {
 
 impl Changed {
     fn new() -> Changed {
-        let capabilities = Capabilities {
-            broadcast_in_dim: true,
-            permuted: true,
-            cotangent: true,
-            into: true,
-            ..Capabilities::all()
-        };
-        Changed { inner: Reference::new(), capabilities, spoilt: None }
+        let inner = Reference::new();
+        let capabilities = inner.capabilities().clone();
+        Changed { inner, capabilities, spoilt: None }
     }
 }
 
