@@ -143,21 +143,23 @@ impl Plans {
         self.first.iter().map_while(OnceLock::get)
     }
 
-    /// Keeps a plan: in the first place that is free, or in that of the oldest of the latest ones.
+    /// Keeps a plan: in the first place that is free, or in that of the oldest of the latest ones. A plan that
+    /// another thread has made, too, is kept once. Only the thread with the lock fills a place, so that none
+    /// waits for another to fill it.
     fn keep(&self, kept: Kept) {
-        if let Some(place) = self.first.iter().find(|place| place.get().is_none()) {
-            // If another thread was faster, this plan is not kept.
-            let _ = place.set(kept);
-            return;
-        }
         let Ok(mut later) = self.later.try_write() else { return };
-        if later.plans.len() < KEPT {
-            later.plans.push(kept);
+        if self.first().chain(&later.plans).any(|other| other.key == kept.key) {
             return;
         }
-        let oldest = later.oldest;
-        later.plans[oldest] = kept;
-        later.oldest = (oldest + 1) % KEPT;
+        if let Some(place) = self.first.iter().find(|place| place.get().is_none()) {
+            let _ = place.set(kept);
+        } else if later.plans.len() < KEPT {
+            later.plans.push(kept);
+        } else {
+            let oldest = later.oldest;
+            later.plans[oldest] = kept;
+            later.oldest = (oldest + 1) % KEPT;
+        }
     }
 }
 
@@ -440,6 +442,7 @@ pub(crate) type Layout<'a> = (DType, &'a [usize], Option<(&'a [i64], usize)>);
 
 /// The layouts for which a plan was made, and the target: for each operand a word for its dtype, its rank and
 /// whether it has strides, then its lengths, strides and offset.
+#[derive(PartialEq, Eq)]
 struct Key(SmallVec<[u64; KEY_WORDS]>);
 
 impl Key {
