@@ -143,9 +143,9 @@ impl Plans {
         self.first.iter().map_while(OnceLock::get)
     }
 
-    /// Keeps a plan: in the first place that is free, or in that of the oldest of the latest ones. A plan that
-    /// another thread has made, too, is kept once. Only the thread with the lock fills a place, so that none
-    /// waits for another to fill it.
+    /// Keeps a plan: in the first place that is free, or in that of the oldest of the latest ones. A plan
+    /// that another thread has made, too, is kept once. Only the thread with the lock fills a place, so that
+    /// none waits for another to fill it.
     fn keep(&self, kept: Kept) {
         let Ok(mut later) = self.later.try_write() else { return };
         if self.first().chain(&later.plans).any(|other| other.key == kept.key) {
