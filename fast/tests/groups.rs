@@ -282,7 +282,8 @@ fn with_gaps(random: &mut Random, operand: &Operand) -> Operand {
 }
 
 /// Gradients of chains whose operands are rows and columns, dense ones and views: over rows that are long
-/// enough to be read in place and shorter ones, in one tile and in several, where the last one has fewer rows.
+/// enough to be read in place and shorter ones, in one tile and in several, where the last one has fewer
+/// rows.
 #[test]
 fn gradients_of_chains_over_rows() {
     let mut random = Random(37);
