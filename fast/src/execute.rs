@@ -2,8 +2,8 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 use crate::arch::{
-    Arguments, CallKernel, ChainOp, Comparison, GRID_LINE, GridOperand, InPlace, Link, NonTemporal, Pairing,
-    Repeat, Scalars, Select, Table, fenced,
+    Argument, Arguments, CallKernel, ChainOp, Comparison, GRID_LINE, GridOperand, InPlace, Link, NonTemporal,
+    Pairing, Reduction, Repeat, Scalars, Select, Table, fenced,
 };
 use crate::buffers::{Input, Output, Stored};
 use crate::cursor::Cursor;
@@ -12,7 +12,7 @@ use crate::fill::{fill, gather_sum};
 use crate::grid::RowLayout;
 use crate::inline_capacity::CHAIN_LINKS;
 use crate::math::MathFunction;
-use crate::program::{Program, Source, Step, Target, Work, bank_of};
+use crate::program::{Onto, Program, Source, Step, Target, Work, bank_of};
 use crate::scratch::{Bank, BankCall, Float, FloatBank, Lane, REGISTER_BYTES, Scratch};
 use crate::tiling::{AccessKind, PANEL, Tiling};
 use broadcheck_spec::DType;
@@ -41,6 +41,15 @@ pub(crate) struct Run<'a> {
 /// A function of `math` that prefetches does so once for this many bytes of its result. While it computes,
 /// nothing else reads memory.
 const FETCHED_BYTES: usize = 1 << 10;
+
+/// The rows that are added up.
+#[derive(Clone, Copy)]
+enum Place {
+    /// Each is a tile.
+    Tiles { width: usize },
+    /// They are rows of one tile.
+    Rows { width: usize },
+}
 
 /// One tile of a run.
 struct Tile<'a, 'o> {
@@ -124,8 +133,21 @@ impl Tile<'_, '_> {
                 let width = width as usize;
                 by_float_bank!(bank, T => self.chain::<T>(first, start..end, step.target, (count, width)));
             }
-            Work::ChainSum { bank, first, start, end, access } => {
-                by_float_bank!(bank, T => self.chain_sum::<T>(first, &(start..end), access as usize, count));
+            Work::ChainSum { bank, first, start, end, onto } => {
+                by_float_bank!(bank, T => self.chain_sum::<T>(first, start..end, onto, count));
+            }
+            Work::ChoiceSum { comparison, bank, arguments, onto } => {
+                by_float_bank!(bank, T => self.sum_onto::<T>(onto, count, |tile, place, reduction, sums| {
+                    let arguments = arguments.map(|argument| tile.argument::<T>(argument, place));
+                    T::float_kernels(tile.run.table).choice_sum.run(comparison, (arguments, tile.run.fetches), reduction, sums);
+                }));
+            }
+            Work::SelectSum { bank, condition, branches, onto } => {
+                by_float_bank!(bank, T => self.sum_onto::<T>(onto, count, |tile, place, reduction, sums| {
+                    let condition = tile.argument::<bool>(condition, place);
+                    let branches = branches.map(|branch| tile.argument::<T>(branch, place));
+                    T::float_kernels(tile.run.table).select_sum.run(condition, (branches, tile.run.fetches), reduction, sums);
+                }));
             }
             Work::Pair { pairing, bank, whole, part, repeat } => {
                 by_float_bank!(bank, T => self.pair::<T>(pairing, whole, (part, repeat), count));
@@ -163,7 +185,7 @@ impl Tile<'_, '_> {
                 let count = if scalar { 1 } else { count };
                 &T::input(&self.run.inputs[self.run.used[access as usize] as usize])[start..start + count]
             }
-            Source::Rows { .. } => unreachable!("only a chain reads an operand by rows"),
+            Source::Rows { .. } => unreachable!("only a chain or a sum reads an operand by rows"),
         }
     }
 
@@ -253,12 +275,8 @@ impl Tile<'_, '_> {
         (source, self.cursor.position(access), self.run.tiling.pattern(access))
     }
 
-    #[allow(clippy::cast_possible_truncation, reason = "constants are small numbers, infinite or NaN")]
     fn constant(&mut self, number: f64, bank: FloatBank, target: Target) {
-        match bank {
-            FloatBank::F64 => self.write::<f64>(target, 1, |_, out| out.fill(number)),
-            FloatBank::F32 => self.write::<f32>(target, 1, |_, out| out.fill(number as f32)),
-        }
+        by_float_bank!(bank, T => self.write::<T>(target, 1, |_, out| out.fill(T::of_number(number))));
     }
 
     /// A function of arguments, rounded if that is given.
@@ -441,22 +459,45 @@ impl Tile<'_, '_> {
         }
     }
 
-    /// Adds the values of a chain to one element of the gradient for each row that is computed at once, or to
-    /// as many elements as there are.
-    fn chain_sum<T: Float>(&mut self, first: Source, links: &Range<u32>, access: usize, count: usize) {
-        let mut output = std::mem::replace(&mut self.output, Output::Bool(&mut []));
-        let kernels = T::float_kernels(self.run.table);
-        let (place, sums) = (self.cursor.position(access), T::output(&mut output));
-        {
-            let width = if self.rows == 1 { count } else { count / self.rows };
-            let (first, mut given) =
-                (self.link(ChainOp::Add, Some(first), width), self.links::<T>(links, width));
-            if self.run.tiling.accesses[access].kind == AccessKind::Direct {
-                kernels.chain_add.run(&first, &given, width, &mut sums[place..place + width]);
-            } else {
-                kernels.chain_sum.run(&first, &mut given, &mut sums[place..place + self.rows], width);
+    /// Adds the values of a chain to the gradient.
+    fn chain_sum<T: Float>(&mut self, first: Source, links: Range<u32>, onto: Onto, count: usize) {
+        let links = &self.run.program.links[links.start as usize..links.end as usize];
+        self.sum_onto::<T>(onto, count, |tile, place, reduction, sums| {
+            let link = |op, source| match place {
+                Place::Tiles { width } => tile.link::<T>(op, source, width),
+                Place::Rows { width } => tile.link_within(op, source, count, width),
+            };
+            let mut given = Links::new();
+            for &(op, source) in links {
+                given.push(link(op, source));
             }
-        }
+            let (first, fetches) = (link(ChainOp::Add, Some(first)), tile.run.fetches);
+            T::float_kernels(tile.run.table).chain_sum.run(&first, (&mut given, fetches), reduction, sums);
+        });
+    }
+
+    /// An argument that is added up.
+    fn argument<T: Lane>(&self, source: Source, place: Place) -> Argument<'_, T> {
+        let Link { values, step, scalar, .. } = match place {
+            Place::Tiles { width } => self.link::<T>(ChainOp::Add, Some(source), width),
+            Place::Rows { width } => self.link_within(ChainOp::Add, Some(source), self.place.len(), width),
+        };
+        Argument { values, step, scalar }
+    }
+
+    /// Calls `body` with the elements of the gradient onto which `count` elements are added, and how.
+    fn sum_onto<T: Lane>(
+        &mut self,
+        onto: Onto,
+        count: usize,
+        body: impl FnOnce(&Self, Place, Reduction, &mut [T]),
+    ) {
+        let (rows, width) = if onto.width == 0 { (self.rows, count / self.rows) } else { onto.rows(count) };
+        let place = if onto.width == 0 { Place::Tiles { width } } else { Place::Rows { width } };
+        let (reduction, length) = reduction(self.run.tiling, onto, (rows, width));
+        let start = self.cursor.position(onto.access as usize);
+        let mut output = std::mem::replace(&mut self.output, Output::Bool(&mut []));
+        body(self, place, reduction, &mut T::output(&mut output)[start..start + length]);
         self.output = output;
     }
 
@@ -642,6 +683,17 @@ impl Tile<'_, '_> {
         gather_sum(T::float_kernels(self.run.table), T::output(&mut output), start, pattern, values);
         self.output = output;
     }
+}
+
+/// How rows are added to the gradient, and to how many elements of it.
+pub(crate) fn reduction(tiling: &Tiling, onto: Onto, (rows, width): (usize, usize)) -> (Reduction, usize) {
+    let access = onto.access as usize;
+    let is_down = match tiling.accesses[access].kind {
+        AccessKind::Splat => false,
+        AccessKind::Direct => true,
+        AccessKind::Gather => tiling.pattern(access)[0].1 == 0,
+    };
+    if is_down { (Reduction::Down { rows }, width) } else { (Reduction::Across { width }, rows) }
 }
 
 /// Some elements of an argument, or the one that it has.

@@ -9,7 +9,7 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 use crate::arch::{ChainKind, ChainOp, Link, Table};
-use crate::buffers::{Input, Output};
+use crate::buffers::{Input, Output, Stored};
 use crate::dispatch::by_float_bank;
 use crate::execute::Links;
 use crate::inline_capacity::LINKS;
@@ -39,26 +39,26 @@ pub(crate) struct FoldCall {
 
 /// Where an argument is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Argument {
+pub(crate) struct Argument {
     /// The operand's index among the inputs.
     operand: u32,
     /// Whether it is one value in each row.
-    scalar: bool,
+    pub(crate) scalar: bool,
     /// The position of the first value of the first row.
     offset: usize,
     /// The values from there to the last one of the last row. 0 for a link without an argument.
     length: usize,
     /// The distance between the starts of successive rows.
-    step: usize,
+    pub(crate) step: usize,
 }
 
 impl Argument {
     /// Of a link without an argument.
-    const NONE: Argument = Argument { operand: 0, scalar: true, offset: 0, length: 0, step: 0 };
+    pub(crate) const NONE: Argument = Argument { operand: 0, scalar: true, offset: 0, length: 0, step: 0 };
 
     /// Of an operand under `rows` rows of `width` elements.
     #[inline(always)]
-    fn new(
+    pub(crate) fn new(
         operand: u32,
         offset: usize,
         scalar: bool,
@@ -67,6 +67,15 @@ impl Argument {
     ) -> Argument {
         let last = if scalar { 1 } else { width };
         Argument { operand, scalar, offset, length: (rows - 1) * step + last, step }
+    }
+
+    /// Its values; of [`Argument::NONE`] none, whatever the dtype of the first operand is.
+    #[inline(always)]
+    pub(crate) fn values<'a, T: Stored>(&self, inputs: &[Input<'a>]) -> &'a [T] {
+        match self.length {
+            0 => &[],
+            length => &T::input(&inputs[self.operand as usize])[self.offset..self.offset + length],
+        }
     }
 }
 
@@ -208,13 +217,9 @@ impl FoldCall {
 
     #[inline(always)]
     fn compute<T: Float>(&self, table: &Table, inputs: &[Input<'_>], output: &mut Output<'_>) {
-        let link = |op: ChainOp, &Argument { operand, scalar, offset, length, step }: &Argument| {
-            // A link without an argument reads no operand, whatever the dtype of the first one is.
-            let values = match length {
-                0 => &[],
-                length => &T::input(&inputs[operand as usize])[offset..offset + length],
-            };
-            Link { op, values, step, scalar }
+        let link = |op: ChainOp, argument: &Argument| {
+            let &Argument { scalar, step, .. } = argument;
+            Link { op, values: argument.values::<T>(inputs), step, scalar }
         };
         let first = link(ChainOp::Add, &self.first);
         let mut links: Links<'_, T> = SmallVec::new();

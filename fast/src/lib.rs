@@ -56,6 +56,7 @@ mod route;
 mod rows;
 mod scratch;
 mod signature;
+mod sum_call;
 mod tiling;
 mod tiny;
 mod turned;

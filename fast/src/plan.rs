@@ -221,7 +221,8 @@ impl Plan {
     /// | `chain` | calls over one row, each with the result of the one before |
     /// | `chain of rows` | the same over many rows at once |
     /// | `group` | the last calls in one loop: up to four of integers, or two comparisons and what joins them |
-    /// | `gradient` | a gradient |
+    /// | `sum` | a gradient of one tile that is one sum of a chain or of choices |
+    /// | `gradient` | any other gradient |
     /// | `tiles` | anything else |
     pub fn route_name(&self) -> &'static str {
         match &self.route {
@@ -237,6 +238,7 @@ impl Plan {
                     "chain of rows"
                 }
             }
+            Route::Sum(_) => "sum",
             Route::General(_) if self.task.is_gradient => "gradient",
             Route::General(tiled) if tiled.program.in_rows => "chain of rows",
             Route::General(tiled) if tiled.program.ends_with_group() => "group",
@@ -331,6 +333,7 @@ impl Plan {
             Route::Turned(call) => call.run(self.task.table, inputs, output.all()),
             Route::Rows(call) => call.run(inputs, output),
             Route::Fold(call) => call.run(self.task.table, inputs, output),
+            Route::Sum(call) => call.run(self.task.table, inputs, output),
             Route::Pair(tiled) | Route::General(tiled) => self.run_tiles(tiled, inputs, output.all()),
         }
     }

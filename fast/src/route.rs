@@ -19,6 +19,7 @@ use crate::program::{
 };
 use crate::rows::RowsCall;
 use crate::scratch::{FloatBank, REGISTER_BYTES};
+use crate::sum_call::SumCall;
 use crate::tiling::{Axes, OperandLayout, Tiling};
 use crate::turned::TurnedCall;
 use broadcheck_spec::{DType, Node};
@@ -65,6 +66,8 @@ pub(crate) enum Route {
     Rows(RowsCall),
     /// One chain over rows.
     Fold(FoldCall),
+    /// A gradient that is one sum over one tile.
+    Sum(SumCall),
     /// Any problem.
     General(TiledProgram),
 }
@@ -302,6 +305,11 @@ fn general(
         None => lowered.layout_of_cotangent(problem.cotangent().unwrap_or(&operands[0]), place),
     };
     let tiled = compile(task, &graph, root, (lowered.loops(), underlying), layout, target)?;
+    // Gradients of halves are added up in f32.
+    if task.is_gradient && half(task.dtype).is_none() {
+        let sum = SumCall::of_program(&tiled.program, &tiled.tiling, &tiled.used);
+        return Ok(sum.map_or(Route::General(tiled), Route::Sum));
+    }
     // A result that is staged is computed in blocks of tiles.
     let is_one_call = !tiled.non_temporal && (!task.is_staged || tiled.tiling.tiles == 1);
     let fold =
@@ -336,8 +344,7 @@ fn compile<'a>(
             Goal::Sum(u32::try_from(used.len()).unwrap_or(u32::MAX))
         }
     };
-    let beyond_caches = count.saturating_mul(widest(graph)) >= BEYOND_CACHES;
-    let root = Root { graph, value: root, readers: &readers, goal, beyond_caches };
+    let root = Root { graph, value: root, readers: &readers, goal };
     let access_of = |operand: u32| {
         let place = used.iter().position(|&used| used == operand);
         u32::try_from(place.unwrap_or(used.len())).unwrap_or(u32::MAX)

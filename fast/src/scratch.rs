@@ -134,17 +134,28 @@ banks! {
 /// [`math`](crate::math).
 pub(crate) trait Float: Lane + Math {
     fn float_kernels(table: &Table) -> &FloatKernels<Self>;
+    /// A constant of a program, rounded.
+    fn of_number(number: f64) -> Self;
 }
 
 impl Float for f64 {
     fn float_kernels(table: &Table) -> &FloatKernels<f64> {
         &table.float_f64
     }
+
+    fn of_number(number: f64) -> f64 {
+        number
+    }
 }
 
 impl Float for f32 {
     fn float_kernels(table: &Table) -> &FloatKernels<f32> {
         &table.float_f32
+    }
+
+    #[allow(clippy::cast_possible_truncation, reason = "constants are small numbers, infinite or NaN")]
+    fn of_number(number: f64) -> f32 {
+        number as f32
     }
 }
 

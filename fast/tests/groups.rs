@@ -315,3 +315,59 @@ fn gradients_of_chains_over_rows() {
         }
     }
 }
+
+/// Gradients of choices that are added up while they are computed: over rows that are long enough and
+/// shorter ones, where the operands are matrices, rows, columns and single values, dense ones and views; in
+/// one tile and in several. A third of them has no cotangent.
+#[test]
+fn gradients_of_choices_over_rows() {
+    let mut random = Random(41);
+    let greater = call(Function::Greater, x(1), x(2));
+    let choose = |condition| Expression::call(Function::Select, [condition, x(1), x(2)]).unwrap();
+    let choices = [
+        choose(x(0)),
+        choose(greater.clone()),
+        choose(call(Function::LogicalAnd, x(0), greater)),
+        call(Function::Maximum, x(1), x(2)),
+        call(Function::Minimum, choose(x(0)), x(2)),
+    ];
+    let (mut sums, mut others) = (0, 0);
+    for width in [5, 8, 9, 16, 31, 32, 33, 64, 100, 129, 1100] {
+        for rows in [1, 2, 3, 9, 40] {
+            let shapes: [&[usize]; 5] = [&[rows, width], &[width], &[rows, 1], &[1], &[2, rows, width]];
+            for (at, expression) in choices.iter().enumerate() {
+                let dtype = if (width + rows + at) % 2 == 0 { DType::F64 } else { DType::F32 };
+                let forms = [random.below(5), random.below(5), random.below(5)].map(|k| shapes[k]);
+                let mut operands = Vec::new();
+                for (place, shape) in forms.into_iter().enumerate() {
+                    let dtype = if place == 0 { DType::Bool } else { dtype };
+                    let count = shape.iter().product::<usize>();
+                    let values = (0..count).map(|_| value(&mut random, dtype)).collect::<Vec<_>>();
+                    let values = Data::from_scalars(dtype, values).unwrap();
+                    let operand = Operand::dense(format!("x{place}"), shape, values).unwrap();
+                    let views = random.below(2) == 0;
+                    operands.push(if views { with_gaps(&mut random, &operand) } else { operand });
+                }
+                let forward = Operation::Elementwise { expression: expression.clone() };
+                let forward = Request::new(Rules::Numpy, forward, operands).unwrap();
+                let Outcome::Success(result) = Reference::new().run(&forward) else { continue };
+                let (shape, (rules, _, operands)) = (result.tensor.shape().clone(), forward.into_parts());
+                let wrt = 1 + random.below(2);
+                let expression = expression.clone();
+                let gradient = if random.below(3) == 0 {
+                    Operation::Gradient { expression, wrt }
+                } else {
+                    let count = shape.count().unwrap();
+                    let values = (0..count).map(|_| value(&mut random, dtype)).collect::<Vec<_>>();
+                    let values = Data::from_scalars(dtype, values).unwrap();
+                    let cotangent = Box::new(Operand::dense("w", shape, values).unwrap());
+                    Operation::Vjp { expression, wrt, target_shape: None, cotangent }
+                };
+                let way = check(&Request::new(rules, gradient, operands).unwrap());
+                sums += usize::from(way == "sum");
+                others += usize::from(way == "gradient");
+            }
+        }
+    }
+    assert!(sums > 50 && others > 50, "{sums} are one sum, and {others} are not");
+}

@@ -2,13 +2,19 @@
 //! others. The compiler makes no vectors of a few elements that take several choices each, so the end of a
 //! row would be computed one element at a time.
 //!
-//! The last vector of a row overlaps the one before, as in [`generic`](super::generic).
+//! The last vector of a row overlaps the one before, as in [`generic`](super::generic). Choices that are
+//! added up are [`Values`] of a [`sum`](super::sum).
 
+use super::extent::Extent;
 use super::grid::{self, GridOperand};
+use super::group::fetch;
 use super::halves::VectorOp;
 use super::ops::{Equal, Greater, GreaterEqual};
 use super::rows::{EachRow, Rows};
+use super::simd::LevelVector;
+use super::sum::{Reduction, Values};
 use super::vector::Vector;
+use std::marker::PhantomData;
 
 /// The vectors that are computed together.
 const GROUP: usize = 4;
@@ -54,26 +60,46 @@ impl Choice for Wins {
     }
 }
 
-/// An argument: a vector, or one value.
+/// An argument: for each row, as many values as the row has elements, or one value.
 #[derive(Clone, Copy)]
-struct Argument<'a, T> {
-    values: &'a [T],
-    one: bool,
+pub(crate) struct Argument<'a, T> {
+    /// From the first value of the first row to the last value of the last row.
+    pub(crate) values: &'a [T],
+    /// The distance between the starts of successive rows, in elements.
+    pub(crate) step: usize,
+    /// Whether a row has one value.
+    pub(crate) scalar: bool,
+}
+
+impl<T> Argument<'_, T> {
+    /// Whether there are values for `rows` rows of `width` elements, which are not 0.
+    #[inline(always)]
+    fn is_long_enough(&self, rows: usize, width: usize) -> bool {
+        let last = Extent::of(if self.scalar { 1 } else { width });
+        last.repeated(rows, self.step).is_within(self.values)
+    }
+
+    /// Moves on by one row, after which there is another one. So `step` is inside of an argument that is long
+    /// enough.
+    #[inline(always)]
+    fn advance(&mut self) {
+        self.values = &self.values[self.step..];
+    }
 }
 
 impl<T: Vector<Element = T>> Argument<'_, T> {
-    /// `U` vectors from element `at` on.
+    /// `U` vectors from element `at` of a row on.
     ///
     /// # Safety
-    /// The machine has the instructions of `V`. If the argument is one value, there is one; otherwise it has
-    /// the elements of the vectors.
+    /// The machine has the instructions of `V`. If the argument is one value in a row, there is one;
+    /// otherwise the row has the elements of the vectors.
     #[inline(always)]
-    unsafe fn read<V: Vector<Element = T>, const U: usize>(self, at: usize) -> [V; U] {
-        let from = self.values.as_ptr();
+    unsafe fn read<V: Vector<Element = T>, const U: usize>(self, [row, at]: [usize; 2]) -> [V; U] {
         // SAFETY: guaranteed by the caller.
         unsafe {
+            let from = self.values.as_ptr().add(row * self.step);
             let mut vectors = [V::splat(*from); U];
-            if !self.one {
+            if !self.scalar {
                 for (k, vector) in vectors.iter_mut().enumerate() {
                     *vector = V::load(from.add(at + k * V::WIDTH));
                 }
@@ -81,6 +107,140 @@ impl<T: Vector<Element = T>> Argument<'_, T> {
             vectors
         }
     }
+}
+
+/// The arguments of a choice by a comparison: `x`, `limit`, `chosen` and `other`. If they are not in the
+/// caches, the choice `fetches` them ahead.
+struct Chosen<'a, T, C> {
+    arguments: [Argument<'a, T>; 4],
+    fetches: bool,
+    choice: PhantomData<C>,
+}
+
+impl<T: Vector<Element = T> + Default, C: Choice> Values for Chosen<'_, T, C> {
+    type Element = T;
+
+    #[inline(always)]
+    fn are_enough(&self, rows: usize, width: usize) -> bool {
+        self.arguments.iter().all(|argument| argument.is_long_enough(rows, width))
+    }
+
+    #[inline(always)]
+    unsafe fn read<V: Vector<Element = T>, const U: usize>(&self, from: [usize; 2]) -> [V; U] {
+        if self.fetches {
+            for argument in self.arguments {
+                fetch::<V, U>((argument.values, argument.scalar), from[0] * argument.step + from[1]);
+            }
+        }
+        let [x, limit, chosen, other] = self.arguments;
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            let (mut x, limit) = (x.read::<V, U>(from), limit.read::<V, U>(from));
+            let (chosen, other) = (chosen.read::<V, U>(from), other.read::<V, U>(from));
+            for k in 0..U {
+                x[k] = C::of(x[k], limit[k], chosen[k], other[k]);
+            }
+            x
+        }
+    }
+
+    #[inline(always)]
+    fn advance(&mut self) {
+        self.arguments.iter_mut().for_each(Argument::advance);
+    }
+}
+
+/// A choice by a condition that has a value for each element of a row.
+struct Selected<'a, T> {
+    condition: Argument<'a, bool>,
+    branches: [Argument<'a, T>; 2],
+    fetches: bool,
+}
+
+impl<T: Vector<Element = T> + Default> Values for Selected<'_, T> {
+    type Element = T;
+
+    #[inline(always)]
+    fn are_enough(&self, rows: usize, width: usize) -> bool {
+        self.condition.is_long_enough(rows, width)
+            && self.branches.iter().all(|branch| branch.is_long_enough(rows, width))
+    }
+
+    #[inline(always)]
+    unsafe fn read<V: Vector<Element = T>, const U: usize>(&self, from: [usize; 2]) -> [V; U] {
+        if self.fetches {
+            for branch in self.branches {
+                fetch::<V, U>((branch.values, branch.scalar), from[0] * branch.step + from[1]);
+            }
+        }
+        let [then, other] = self.branches;
+        // SAFETY: guaranteed by the caller. The condition is a vector, so it has the elements.
+        unsafe {
+            let (mut then, other) = (then.read::<V, U>(from), other.read::<V, U>(from));
+            let [row, at] = from;
+            let conditions = self.condition.values.as_ptr().add(row * self.condition.step + at);
+            for k in 0..U {
+                let condition = conditions.add(k * V::WIDTH);
+                then[k] = V::select(condition, then[k], other[k]);
+            }
+            then
+        }
+    }
+
+    #[inline(always)]
+    fn advance(&mut self) {
+        self.condition.advance();
+        self.branches.iter_mut().for_each(Argument::advance);
+    }
+}
+
+/// Adds rows of choices by a comparison to `sums`.
+///
+/// # Safety
+/// The machine has the level's instructions.
+#[inline(always)]
+pub(super) unsafe fn choice_sum<V: LevelVector>(
+    comparison: Comparison,
+    (arguments, fetches): ([Argument<'_, V::Element>; 4], bool),
+    reduction: Reduction,
+    sums: &mut [V::Element],
+) {
+    /// # Safety
+    /// As for [`choice_sum`].
+    #[inline(always)]
+    unsafe fn by<V: LevelVector, C: Choice>(
+        (arguments, fetches): ([Argument<'_, V::Element>; 4], bool),
+        reduction: Reduction,
+        sums: &mut [V::Element],
+    ) {
+        // SAFETY: guaranteed by the caller.
+        unsafe { V::choice_sum(Chosen { arguments, fetches, choice: PhantomData::<C> }, reduction, sums) }
+    }
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        match comparison {
+            Comparison::Greater => by::<V, Greater>((arguments, fetches), reduction, sums),
+            Comparison::GreaterEqual => by::<V, GreaterEqual>((arguments, fetches), reduction, sums),
+            Comparison::Equal => by::<V, Equal>((arguments, fetches), reduction, sums),
+            Comparison::Wins => by::<V, Wins>((arguments, fetches), reduction, sums),
+        }
+    }
+}
+
+/// Adds rows of choices by a condition to `sums`.
+///
+/// # Safety
+/// The machine has the level's instructions.
+#[inline(always)]
+pub(super) unsafe fn select_sum<V: LevelVector>(
+    condition: Argument<'_, bool>,
+    (branches, fetches): ([Argument<'_, V::Element>; 2], bool),
+    reduction: Reduction,
+    sums: &mut [V::Element],
+) {
+    assert!(!condition.scalar, "the condition of a row is one value");
+    // SAFETY: guaranteed by the caller.
+    unsafe { V::choice_sum(Selected { condition, branches, fetches }, reduction, sums) }
 }
 
 /// `out = f(a, b)` in each row, for the elements that all slices have. With `ONE_A` or `ONE_B`, that argument
@@ -125,7 +285,8 @@ unsafe fn row<V: Vector, O: VectorOp, const ONE_A: bool, const ONE_B: bool>(
     b: &[V::Element],
     out: &mut [V::Element],
 ) {
-    let (a, b) = (Argument { values: a, one: ONE_A }, Argument { values: b, one: ONE_B });
+    let argument = |values, scalar| Argument { values, step: 0, scalar };
+    let (a, b) = (argument(a, ONE_A), argument(b, ONE_B));
     let Some(count) = common(&[a, b], out.len()) else { return };
     /// `U` vectors of the result from element `at` on.
     ///
@@ -139,7 +300,7 @@ unsafe fn row<V: Vector, O: VectorOp, const ONE_A: bool, const ONE_B: bool>(
     ) {
         // SAFETY: guaranteed by the caller.
         unsafe {
-            let (a, b) = (a.read::<V, U>(at), b.read::<V, U>(at));
+            let (a, b) = (a.read::<V, U>([0, at]), b.read::<V, U>([0, at]));
             for k in 0..U {
                 O::of(a[k], b[k]).store(out.as_mut_ptr().add(at + k * V::WIDTH));
             }
@@ -179,9 +340,9 @@ pub(super) unsafe fn choose<V: Vector>(
     ones: [bool; 4],
     out: &mut [V::Element],
 ) {
-    let mut all = arguments.map(|values| Argument { values, one: false });
+    let mut all = arguments.map(|values| Argument { values, step: 0, scalar: false });
     for (argument, one) in all.iter_mut().zip(ones) {
-        argument.one = one;
+        argument.scalar = one;
     }
     let Some(count) = common(&all, out.len()) else { return };
     // SAFETY: the caller guarantees the instructions, and `common` the elements.
@@ -203,7 +364,7 @@ fn common<T>(arguments: &[Argument<'_, T>], of_output: usize) -> Option<usize> {
         if argument.values.is_empty() {
             return None;
         }
-        if !argument.one {
+        if !argument.scalar {
             count = count.min(argument.values.len());
         }
     }
@@ -254,8 +415,8 @@ unsafe fn chosen<V: Vector, C: Choice, const U: usize>(
 ) {
     // SAFETY: guaranteed by the caller.
     unsafe {
-        let (x, limit) = (x.read::<V, U>(at), limit.read::<V, U>(at));
-        let (chosen, other) = (chosen.read::<V, U>(at), other.read::<V, U>(at));
+        let (x, limit) = (x.read::<V, U>([0, at]), limit.read::<V, U>([0, at]));
+        let (chosen, other) = (chosen.read::<V, U>([0, at]), other.read::<V, U>([0, at]));
         for k in 0..U {
             C::of(x[k], limit[k], chosen[k], other[k]).store(out.as_mut_ptr().add(at + k * V::WIDTH));
         }

@@ -1,5 +1,5 @@
-//! The operations of the vectors of x86-64 that compare: the larger and the smaller of two, choices, and
-//! whether any element is out of a range.
+//! The operations of the vectors of x86-64 that compare: the larger and the smaller of two, choices, also by
+//! conditions that are stored, and whether any element is out of a range.
 
 use std::arch::x86_64::*;
 
@@ -243,5 +243,81 @@ comparisons_by_masks! {
         compare_some: _mm512_mask_cmp_ps_mask,
         blend: _mm512_mask_blend_ps,
         all: 0xffff,
+    }
+}
+
+/// `if condition { then } else { other }`, for each element, where a condition is a byte that is 0 or 1.
+///
+/// # Safety
+/// The machine has SSE2, and `condition` points to two values.
+#[inline(always)]
+pub(super) unsafe fn select_sse2_f64(condition: *const bool, then: __m128d, other: __m128d) -> __m128d {
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        let mask = _mm_set_epi64x(-i64::from(*condition.add(1)), -i64::from(*condition));
+        let mask = _mm_castsi128_pd(mask);
+        _mm_or_pd(_mm_and_pd(mask, then), _mm_andnot_pd(mask, other))
+    }
+}
+
+/// # Safety
+/// As for [`select_sse2_f64`], with four values.
+#[inline(always)]
+pub(super) unsafe fn select_sse2_f32(condition: *const bool, then: __m128, other: __m128) -> __m128 {
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        let (zero, bytes) =
+            (_mm_setzero_si128(), _mm_cvtsi32_si128(condition.cast::<i32>().read_unaligned()));
+        let wide = _mm_unpacklo_epi16(_mm_unpacklo_epi8(bytes, zero), zero);
+        let mask = _mm_castsi128_ps(_mm_cmpgt_epi32(wide, zero));
+        _mm_or_ps(_mm_and_ps(mask, then), _mm_andnot_ps(mask, other))
+    }
+}
+
+/// # Safety
+/// As for [`select_sse2_f64`], with AVX2 and four values.
+#[inline(always)]
+pub(super) unsafe fn select_avx2_f64(condition: *const bool, then: __m256d, other: __m256d) -> __m256d {
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        let wide = _mm256_cvtepu8_epi64(_mm_cvtsi32_si128(condition.cast::<i32>().read_unaligned()));
+        let mask = _mm256_cmpgt_epi64(wide, _mm256_setzero_si256());
+        _mm256_blendv_pd(other, then, _mm256_castsi256_pd(mask))
+    }
+}
+
+/// # Safety
+/// As for [`select_sse2_f64`], with AVX2 and eight values.
+#[inline(always)]
+pub(super) unsafe fn select_avx2_f32(condition: *const bool, then: __m256, other: __m256) -> __m256 {
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        let wide = _mm256_cvtepu8_epi32(_mm_loadl_epi64(condition.cast()));
+        let mask = _mm256_cmpgt_epi32(wide, _mm256_setzero_si256());
+        _mm256_blendv_ps(other, then, _mm256_castsi256_ps(mask))
+    }
+}
+
+/// # Safety
+/// As for [`select_sse2_f64`], with AVX-512 (BW, VL) and eight values.
+#[inline(always)]
+pub(super) unsafe fn select_avx512_f64(condition: *const bool, then: __m512d, other: __m512d) -> __m512d {
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        let bytes = _mm_loadl_epi64(condition.cast());
+        // The upper bytes are 0.
+        let mask = (_mm_test_epi8_mask(bytes, bytes) & 0xff) as u8;
+        _mm512_mask_blend_pd(mask, other, then)
+    }
+}
+
+/// # Safety
+/// As for [`select_sse2_f64`], with AVX-512 (BW, VL) and sixteen values.
+#[inline(always)]
+pub(super) unsafe fn select_avx512_f32(condition: *const bool, then: __m512, other: __m512) -> __m512 {
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        let bytes = _mm_loadu_si128(condition.cast());
+        _mm512_mask_blend_ps(_mm_test_epi8_mask(bytes, bytes), other, then)
     }
 }

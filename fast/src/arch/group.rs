@@ -9,7 +9,7 @@ use super::vector::{Vector, each};
 const AHEAD: usize = 2048;
 
 /// The values of `U` vectors of the chain: from element `at` on, the same number of each of `ROWS` rows from
-/// `row` on.
+/// `row` on. A chain of functions prefetches, unless `NO_FETCH`.
 ///
 /// # Safety
 /// The machine has the instructions of `V`. From `at` on, each row of every vector argument has
@@ -20,18 +20,18 @@ pub(super) unsafe fn compute<
     const U: usize,
     const ROWS: usize,
     const KIND: u8,
-    const NON_TEMPORAL: bool,
+    const NO_FETCH: bool,
 >(
     first: &Link<'_, V::Element>,
     links: &[Link<'_, V::Element>],
     from: [usize; 2],
 ) -> [V; U] {
+    let [row, at] = from;
     // SAFETY: the caller guarantees that all offsets are inside.
     unsafe {
-        if KIND == FUNCTIONS && !NON_TEMPORAL {
-            fetch::<V, U>(first, from);
-            for link in links {
-                fetch::<V, U>(link, from);
+        if KIND == FUNCTIONS && !NO_FETCH {
+            for link in std::iter::once(first).chain(links) {
+                fetch::<V, U>((link.values, link.scalar), row * link.step + at);
             }
         }
         let mut a = read::<V, U, ROWS>(first, from);
@@ -155,13 +155,13 @@ fn exp<V: Vector, const U: usize>(mut a: [V; U]) -> [V; U] {
     a
 }
 
-/// Prefetches what a later group will read. The hardware prefetcher stops at the end of every page, and does
-/// not look far enough ahead of a chain that computes functions. Chains with non-temporal stores do without.
+/// Prefetches what a later group will read of an argument, if it is a vector. The hardware prefetcher stops
+/// at the end of every page, and does not look far enough ahead of a chain that computes functions. Chains
+/// with non-temporal stores do without.
 #[inline(always)]
-fn fetch<V: Vector, const U: usize>(link: &Link<'_, V::Element>, [row, at]: [usize; 2]) {
-    if !link.scalar {
-        let from = link.values.as_ptr().wrapping_add(row * link.step + at);
-        let from = from.cast::<u8>().wrapping_add(AHEAD);
+pub(super) fn fetch<V: Vector, const U: usize>((values, scalar): (&[V::Element], bool), at: usize) {
+    if !scalar {
+        let from = values.as_ptr().wrapping_add(at).cast::<u8>().wrapping_add(AHEAD);
         for line in 0..(U * size_of::<V>()).div_ceil(LINE) {
             prefetch(from.wrapping_add(line * LINE));
         }

@@ -62,13 +62,14 @@ use crate::math::{f32, f64};
 
 pub(crate) use across::ROWS;
 pub(crate) use chain::{ChainKind, ChainOp, Link};
-pub(crate) use choice::Comparison;
+pub(crate) use choice::{Argument, Comparison};
 pub(crate) use condition::{Condition, Order};
 pub(crate) use expand::{MAX_REPEAT, Pairing, Repeat};
 pub(crate) use grid::{GridOperand, LINE as GRID_LINE};
 pub(crate) use linked::{Arguments, CallGroup};
 pub(crate) use rows::Rows;
 pub(crate) use stream::{NonTemporal, fenced, fetch};
+pub(crate) use sum::Reduction;
 pub(crate) use table::{CallKernel, FloatKernels, Kernels, Scalars, Table, table};
 
 /// A kernel of some level: the address of one of its entry points.
@@ -156,10 +157,22 @@ kernels! {
     );
     /// A chain from its first argument through its links, over a number of rows.
     Chain<T>(first: &Link<'_, T>, links: &mut [Link<'_, T>], rows: usize, out: &mut [T]);
-    /// The sum of a chain's values over each row of a width, added to its element of `sums`.
-    ChainSum<T>(first: &Link<'_, T>, links: &mut [Link<'_, T>], sums: &mut [T], width: usize);
-    /// The values of a chain over a number of elements, added to as many.
-    ChainAdd<T>(first: &Link<'_, T>, links: &[Link<'_, T>], count: usize, sums: &mut [T]);
+    /// Rows of a chain's values, added up. The flag says whether to prefetch operands.
+    ChainSum<T>(first: &Link<'_, T>, links: (&mut [Link<'_, T>], bool), reduction: Reduction, sums: &mut [T]);
+    /// Rows of `if x op limit { a } else { b }`, added up, likewise.
+    ChoiceSum<T>(
+        comparison: Comparison,
+        arguments: ([Argument<'_, T>; 4], bool),
+        reduction: Reduction,
+        sums: &mut [T]
+    );
+    /// Rows of `if c { a } else { b }`, added up, likewise. `c` has a value for each element of a row.
+    SelectSum<T>(
+        c: Argument<'_, bool>,
+        branches: ([Argument<'_, T>; 2], bool),
+        reduction: Reduction,
+        sums: &mut [T]
+    );
     /// `out = f(a, b)` over blocks of a number of rows of a width; with non-temporal stores if permitted and
     /// available.
     Grid<T>(

@@ -5,7 +5,7 @@
 //! To add a level, implement [`Simd`] for it, and [`Vector`] and [`LevelVector`] for its two vector types.
 
 use super::chain::{self, ARITHMETIC, FUNCTIONS, LANES, Link, SUMS};
-use super::choice::{self, Comparison};
+use super::choice::{self, Argument, Comparison};
 use super::element::Element;
 use super::expand::{self, Pairing, Repeat};
 use super::grid::{self, GridOperand};
@@ -14,8 +14,9 @@ use super::linked::{Arguments, Formula};
 use super::ops::{Op1, Op2};
 use super::rows::{EachRow, Rows};
 use super::stream::{self, NonTemporal};
+use super::sum::{self, Folded, Reduction, Values};
 use super::vector::Vector;
-use super::{across, generic, sum};
+use super::{across, generic};
 use crate::Level;
 
 /// A vector with the loops that depend on its level: on the number of its registers, or on its permutations.
@@ -37,25 +38,23 @@ pub(super) unsafe trait LevelVector: Vector {
         out: &mut [Self::Element],
     );
 
-    /// [`sum::of_chain`].
+    /// [`sum::of_values`], for a chain.
     ///
     /// # Safety
     /// The machine has the level's instructions.
     unsafe fn chain_sum(
-        first: &Link<'_, Self::Element>,
-        links: &mut [Link<'_, Self::Element>],
+        values: Folded<'_, '_, '_, Self::Element>,
+        reduction: Reduction,
         sums: &mut [Self::Element],
-        width: usize,
     );
 
-    /// [`sum::add_chain`].
+    /// [`sum::of_values`], for choices.
     ///
     /// # Safety
     /// The machine has the level's instructions.
-    unsafe fn chain_add(
-        first: &Link<'_, Self::Element>,
-        links: &[Link<'_, Self::Element>],
-        count: usize,
+    unsafe fn choice_sum<P: Values<Element = Self::Element>>(
+        values: P,
+        reduction: Reduction,
         sums: &mut [Self::Element],
     );
 
@@ -132,28 +131,42 @@ macro_rules! level_vector {
 
             #[inline(always)]
             unsafe fn chain_sum(
-                first: &Link<'_, Self::Element>,
-                links: &mut [Link<'_, Self::Element>],
+                values: Folded<'_, '_, '_, Self::Element>,
+                reduction: Reduction,
                 sums: &mut [Self::Element],
-                width: usize,
             ) {
                 // SAFETY: as in `chain`, for the instructions.
                 unsafe {
-                    sum::of_chain::<Self, { 2 * Self::EXP_GROUP }, { LANES / Self::WIDTH }>(
-                        first, links, sums, width,
-                    );
+                    sum::of_values::<
+                        Self,
+                        _,
+                        { 2 * Self::EXP_GROUP },
+                        { at_most(Self::EXP_GROUP, LANES / 2 / Self::WIDTH) },
+                        { LANES / Self::WIDTH },
+                        { LANES / 2 / Self::WIDTH },
+                        { Self::EXP_GROUP },
+                    >(values, reduction, sums);
                 }
             }
 
             #[inline(always)]
-            unsafe fn chain_add(
-                first: &Link<'_, Self::Element>,
-                links: &[Link<'_, Self::Element>],
-                count: usize,
+            unsafe fn choice_sum<P: Values<Element = Self::Element>>(
+                values: P,
+                reduction: Reduction,
                 sums: &mut [Self::Element],
             ) {
                 // SAFETY: as in `chain`, for the instructions.
-                unsafe { sum::add_chain::<Self, { Self::EXP_GROUP }>(first, links, count, sums) }
+                unsafe {
+                    sum::of_values::<
+                        Self,
+                        P,
+                        { at_most(4, LANES / Self::WIDTH) },
+                        { at_most(4, LANES / 2 / Self::WIDTH) },
+                        { LANES / Self::WIDTH },
+                        { LANES / 2 / Self::WIDTH },
+                        4,
+                    >(values, reduction, sums);
+                }
             }
 
             #[inline(always)]
@@ -184,6 +197,11 @@ macro_rules! level_vector {
             )?
         }
     };
+}
+
+/// The smaller of two numbers of vectors.
+const fn at_most(count: usize, most: usize) -> usize {
+    if count < most { count } else { most }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -299,14 +317,20 @@ pub(super) trait Simd: Sized {
     );
     unsafe fn chain_sum<V: LevelVector<Level = Self>>(
         first: &Link<'_, V::Element>,
-        links: &mut [Link<'_, V::Element>],
+        links: (&mut [Link<'_, V::Element>], bool),
+        reduction: Reduction,
         sums: &mut [V::Element],
-        width: usize,
     );
-    unsafe fn chain_add<V: LevelVector<Level = Self>>(
-        first: &Link<'_, V::Element>,
-        links: &[Link<'_, V::Element>],
-        count: usize,
+    unsafe fn choice_sum<V: LevelVector<Level = Self>>(
+        comparison: Comparison,
+        arguments: ([Argument<'_, V::Element>; 4], bool),
+        reduction: Reduction,
+        sums: &mut [V::Element],
+    );
+    unsafe fn select_sum<V: LevelVector<Level = Self>>(
+        condition: Argument<'_, bool>,
+        branches: ([Argument<'_, V::Element>; 2], bool),
+        reduction: Reduction,
         sums: &mut [V::Element],
     );
     unsafe fn choice<V: LevelVector<Level = Self>, O: VectorOp, const ONE_A: bool, const ONE_B: bool>(
@@ -475,23 +499,34 @@ macro_rules! entry_points {
         $(#[target_feature(enable = $features)])?
         unsafe fn chain_sum<V: LevelVector<Level = Self>>(
             first: &Link<'_, V::Element>,
-            links: &mut [Link<'_, V::Element>],
+            (links, fetches): (&mut [Link<'_, V::Element>], bool),
+            reduction: Reduction,
             sums: &mut [V::Element],
-            width: usize,
         ) {
             // SAFETY: as in `chain`.
-            unsafe { V::chain_sum(first, links, sums, width) }
+            unsafe { V::chain_sum(Folded { first: *first, links, fetches }, reduction, sums) }
         }
 
         $(#[target_feature(enable = $features)])?
-        unsafe fn chain_add<V: LevelVector<Level = Self>>(
-            first: &Link<'_, V::Element>,
-            links: &[Link<'_, V::Element>],
-            count: usize,
+        unsafe fn choice_sum<V: LevelVector<Level = Self>>(
+            comparison: Comparison,
+            arguments: ([Argument<'_, V::Element>; 4], bool),
+            reduction: Reduction,
             sums: &mut [V::Element],
         ) {
             // SAFETY: as in `chain`.
-            unsafe { V::chain_add(first, links, count, sums) }
+            unsafe { choice::choice_sum::<V>(comparison, arguments, reduction, sums) }
+        }
+
+        $(#[target_feature(enable = $features)])?
+        unsafe fn select_sum<V: LevelVector<Level = Self>>(
+            condition: Argument<'_, bool>,
+            branches: ([Argument<'_, V::Element>; 2], bool),
+            reduction: Reduction,
+            sums: &mut [V::Element],
+        ) {
+            // SAFETY: as in `chain`.
+            unsafe { choice::select_sum::<V>(condition, branches, reduction, sums) }
         }
 
         $(#[target_feature(enable = $features)])?

@@ -1,4 +1,5 @@
-//! Sums: of rows that are stored, and of the values of a [`chain`](super::chain).
+//! Sums: of rows that are stored, and of rows of values that are added up while they are computed: those of
+//! a [`chain`](super::chain) or of a [`choice`](super::choice).
 //!
 //! Element `i` of a row is added to partial sum `i % LANES`. Then the upper half of the partial sums is added
 //! to the lower half, until one is left. This order is part of the result, and the same on every level. A
@@ -11,8 +12,10 @@
 //! ```
 
 use super::chain::{FUNCTIONS, LANES, Link};
-use super::group::compute;
-use super::vector::Vector;
+use super::group::{compute, fetch};
+use super::vector::{Vector, each};
+use std::mem::MaybeUninit;
+use std::ops::Range;
 
 /// Adds the sum of each row to its element of `sums`. All rows have the same length. `A`, `B` and `C` vectors
 /// are a quarter of the partial sums, half of them, and all.
@@ -102,121 +105,108 @@ fn total<V: Vector, const N: usize>(mut lanes: [V; N]) -> V::Element {
     lanes[0].sum_of_lanes()
 }
 
-/// Adds the sum of a chain's values over each row of `width` elements to its element of `sums`. The values
-/// are computed in groups of `U` vectors; `ACC` vectors are all partial sums.
+/// How rows of values are added up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reduction {
+    /// Each row of so many values is added to one sum. There are as many rows as sums.
+    Across { width: usize },
+    /// So many rows are added to one row of sums, which has their width.
+    Down { rows: usize },
+}
+
+/// Values that are added up while they are computed: rows of them, some vectors at a time.
+pub(super) trait Values {
+    type Element: Vector<Element = Self::Element> + Default;
+
+    /// Whether there are so many rows of so many values. Neither is 0.
+    fn are_enough(&self, rows: usize, width: usize) -> bool;
+
+    /// `U` vectors of a row, from element `at` on. Rows are counted from the one that was moved on to.
+    ///
+    /// # Safety
+    /// The machine has the instructions of `V`. The row has the elements.
+    unsafe fn read<V: Vector<Element = Self::Element>, const U: usize>(&self, from: [usize; 2]) -> [V; U];
+
+    /// Moves on to the next row, which exists.
+    fn advance(&mut self);
+}
+
+/// The values of a chain. If its operands are not in the caches, it `fetches` them ahead.
+pub(super) struct Folded<'a, 'b, 'c, T> {
+    pub(super) first: Link<'a, T>,
+    pub(super) links: &'b mut [Link<'c, T>],
+    pub(super) fetches: bool,
+}
+
+impl<T: Vector<Element = T> + Default> Values for Folded<'_, '_, '_, T> {
+    type Element = T;
+
+    #[inline(always)]
+    fn are_enough(&self, rows: usize, width: usize) -> bool {
+        let enough = |link: &Link<'_, T>| link.op.is_unary() || link.is_long_enough(rows, width);
+        self.first.is_long_enough(rows, width) && self.links.iter().all(enough)
+    }
+
+    #[inline(always)]
+    unsafe fn read<V: Vector<Element = T>, const U: usize>(&self, from: [usize; 2]) -> [V; U] {
+        if self.fetches {
+            for link in std::iter::once(&self.first).chain(&*self.links) {
+                fetch::<V, U>((link.values, link.scalar), from[0] * link.step + from[1]);
+            }
+        }
+        // SAFETY: guaranteed by the caller.
+        unsafe { compute::<V, U, 1, FUNCTIONS, true>(&self.first, self.links, from) }
+    }
+
+    #[inline(always)]
+    fn advance(&mut self) {
+        self.first.advance();
+        self.links.iter_mut().for_each(Link::advance);
+    }
+}
+
+/// Adds rows of values to `sums`. Rows that are added up themselves are computed in groups of `U` vectors, or
+/// of `S` if they are short; `ACC` vectors are all partial sums and `HALF` half of them. Rows that are added
+/// to one row are computed in groups of `D` vectors.
 ///
 /// # Safety
 /// The machine has the instructions of `V`.
 #[inline(always)]
-pub(super) unsafe fn of_chain<V: Vector, const U: usize, const ACC: usize>(
-    first: &Link<'_, V::Element>,
-    links: &mut [Link<'_, V::Element>],
+pub(super) unsafe fn of_values<
+    V: Vector,
+    P: Values<Element = V::Element>,
+    const U: usize,
+    const S: usize,
+    const ACC: usize,
+    const HALF: usize,
+    const D: usize,
+>(
+    mut values: P,
+    reduction: Reduction,
     sums: &mut [V::Element],
-    width: usize,
 ) {
     const {
-        assert!(<V::Element as Vector>::WIDTH == 1);
-        assert!(ACC * V::WIDTH == LANES && (ACC.is_multiple_of(U) || U.is_multiple_of(ACC)));
+        assert!(<V::Element as Vector>::WIDTH == 1 && V::WIDTH <= WIDEST);
+        assert!(ACC * V::WIDTH == LANES && 2 * HALF == ACC);
+        assert!((ACC.is_multiple_of(U) || U.is_multiple_of(ACC)) && HALF.is_multiple_of(S));
+        assert!(U * V::WIDTH <= MOST_LEFT);
     }
-    check(first, links, sums.len(), width);
-    if width == 0 {
+    let (rows, width) = match reduction {
+        Reduction::Across { width } => (sums.len(), width),
+        Reduction::Down { rows } => (rows, sums.len()),
+    };
+    if rows == 0 || width == 0 {
         return;
     }
-    let mut first = Link { op: first.op, values: first.values, step: first.step, scalar: first.scalar };
-    for (row, sum) in sums.iter_mut().enumerate() {
-        if row > 0 {
-            first.advance();
-            links.iter_mut().for_each(Link::advance);
-        }
-        // SAFETY: the caller guarantees the instructions, and the check the elements of every row.
-        *sum = sum.add(unsafe { of_chain_over_row::<V, U, ACC>(&first, links, width) });
-    }
-}
-
-/// Checks that the arguments of a chain have values for some rows.
-#[inline(always)]
-fn check<T>(first: &Link<'_, T>, links: &[Link<'_, T>], rows: usize, width: usize) {
-    let enough = |link: &Link<'_, T>| rows == 0 || link.is_long_enough(rows, width.max(1));
-    assert!(
-        enough(first) && links.iter().all(|link| link.op.is_unary() || enough(link)),
-        "an argument of a chain is shorter than the range that is added up"
-    );
-}
-
-/// The sum of a chain's values over a row.
-///
-/// # Safety
-/// The machine has the instructions of `V`. `count` is not 0. Every vector argument has `count` elements, and
-/// a scalar has one.
-#[inline(always)]
-unsafe fn of_chain_over_row<V: Vector, const U: usize, const ACC: usize>(
-    first: &Link<'_, V::Element>,
-    links: &[Link<'_, V::Element>],
-    count: usize,
-) -> V::Element {
-    let round = const { (if U > ACC { U } else { ACC }) * V::WIDTH };
-    let mut at = 0;
-    // SAFETY: the caller guarantees the instructions and the elements. A group of `U` vectors begins at
-    // `at + done` in a round that is inside the row.
+    assert!(values.are_enough(rows, width), "an argument is shorter than the rows that are added up");
+    // SAFETY: the caller guarantees the instructions, and the assertion the elements of every row.
     unsafe {
-        let mut lanes = [V::splat(V::Element::default()); ACC];
-        while count - at >= round {
-            let mut done = 0;
-            while done < round {
-                let a = compute::<V, U, 1, FUNCTIONS, false>(first, links, [0, at + done]);
-                for (k, a) in a.into_iter().enumerate() {
-                    let lane = (done / V::WIDTH + k) % ACC;
-                    lanes[lane] = lanes[lane].add(a);
-                }
-                done += U * V::WIDTH;
+        match reduction {
+            Reduction::Across { width } if width <= LANES / 2 => {
+                across::<V, P, S, HALF>(&mut values, sums, width);
             }
-            at += round;
-        }
-        if at < count {
-            finish::<V, ACC>(first, links, at..count, &mut lanes);
-        }
-        total(lanes)
-    }
-}
-
-/// Adds what is left of a row, less than a round, to the partial sums. The last vector is the end of the row:
-/// it computes some elements again, which are not added again.
-///
-/// # Safety
-/// As for [`of_chain_over_row`]; the range ends with the row and begins at a multiple of `LANES`.
-#[inline(always)]
-unsafe fn finish<V: Vector, const ACC: usize>(
-    first: &Link<'_, V::Element>,
-    links: &[Link<'_, V::Element>],
-    left: std::ops::Range<usize>,
-    lanes: &mut [V; ACC],
-) {
-    let (mut at, count) = (left.start, left.end);
-    let mut sums = [V::Element::default(); LANES];
-    // SAFETY: the caller guarantees the instructions and the elements. `sums` has room for the `ACC` vectors,
-    // and a vector of partial sums begins at a multiple of its width.
-    unsafe {
-        for (k, lane) in lanes.iter().enumerate() {
-            lane.store(sums.as_mut_ptr().add(k * V::WIDTH));
-        }
-        while at < count && count >= V::WIDTH {
-            let from = at.min(count - V::WIDTH);
-            let [a] = compute::<V, 1, 1, FUNCTIONS, false>(first, links, [0, from]);
-            let lane = sums.as_mut_ptr().add(at % LANES);
-            if from == at {
-                V::load(lane).add(a).store(lane);
-            } else {
-                add_end(a, at - from, &mut sums[at % LANES..]);
-            }
-            at = from + V::WIDTH;
-        }
-        while at < count {
-            let [a] = compute::<V::Element, 1, 1, FUNCTIONS, false>(first, links, [0, at]);
-            sums[at % LANES] = sums[at % LANES].add(a);
-            at += 1;
-        }
-        for (k, lane) in lanes.iter_mut().enumerate() {
-            *lane = V::load(sums.as_ptr().add(k * V::WIDTH));
+            Reduction::Across { width } => across::<V, P, U, ACC>(&mut values, sums, width),
+            Reduction::Down { rows } => down::<V, P, D>(&mut values, sums, rows),
         }
     }
 }
@@ -224,77 +214,205 @@ unsafe fn finish<V: Vector, const ACC: usize>(
 /// The elements of the widest vector.
 const WIDEST: usize = 16;
 
-/// Adds the elements of a vector, from `from` on, to the first of some sums.
+/// The most elements that groups of vectors leave of a row.
+const MOST_LEFT: usize = 2 * LANES;
+
+/// Adds the sum of each row to its element of `sums`, in `N` vectors of partial sums and groups of `U`.
 ///
-/// # Panics
-/// If there are fewer sums.
+/// A row ends inside of a round of groups. Where the elements that follow it can be read, because they are
+/// those of the next row, the round is computed as a whole, and what is not of the row is left out.
+///
+/// # Safety
+/// The machine has the instructions of `V`. There are as many rows as `sums`, and `width` is not 0.
 #[inline(always)]
-fn add_end<V: Vector>(a: V, from: usize, sums: &mut [V::Element]) {
-    const { assert!(V::WIDTH <= WIDEST) }
-    let mut values = [V::Element::default(); WIDEST];
-    // SAFETY: `values` has as many elements as the widest vector.
-    unsafe { a.store(values.as_mut_ptr()) };
-    let end = &values[from..V::WIDTH];
-    for (sum, &value) in sums[..end.len()].iter_mut().zip(end) {
-        *sum = sum.add(value);
+unsafe fn across<V: Vector, P: Values<Element = V::Element>, const U: usize, const N: usize>(
+    values: &mut P,
+    sums: &mut [V::Element],
+    width: usize,
+) {
+    let round = const { (if U > N { U } else { N }) * V::WIDTH };
+    let (whole, left) = (width - width % round, width % round);
+    let end = if left < round / 4 { 0 } else { rows_with(values, sums.len(), whole.saturating_add(round)) };
+    let mut taken = [false; MOST_LEFT];
+    if end > 0 {
+        taken[..left].fill(true);
+    }
+    for (row, sum) in sums.iter_mut().enumerate() {
+        if row > 0 {
+            values.advance();
+        }
+        // SAFETY: the caller guarantees the instructions and the elements, and `rows_with` those of the round
+        // that goes on behind the row. A round has at most as many elements as `taken`.
+        unsafe {
+            let mut lanes = [V::splat(V::Element::default()); N];
+            let mut at = 0;
+            while at < whole {
+                let mut done = 0;
+                while done < round {
+                    let a = values.read::<V, U>([0, at + done]);
+                    for (k, a) in a.into_iter().enumerate() {
+                        let lane = (done / V::WIDTH + k) % N;
+                        lanes[lane] = lanes[lane].add(a);
+                    }
+                    done += U * V::WIDTH;
+                }
+                at += round;
+            }
+            if row < end {
+                let mut done = 0;
+                while done < round && done < left {
+                    let a = values.read::<V, U>([0, at + done]);
+                    for (k, a) in a.into_iter().enumerate() {
+                        let lane = (done / V::WIDTH + k) % N;
+                        let taken = taken.as_ptr().add(done + k * V::WIDTH);
+                        lanes[lane] = lanes[lane].add(V::select(taken, a, a.like(V::Element::default())));
+                    }
+                    done += U * V::WIDTH;
+                }
+            } else if left > 0 {
+                add_left::<V, P, N>(values, whole..width, &mut lanes);
+            }
+            *sum = sum.add(total(lanes));
+        }
     }
 }
 
-/// Adds the values of the chain over `count` elements to as many sums.
+/// How many rows, from the first one on, have so many elements; or fewer, if many rows have less.
+#[inline(always)]
+fn rows_with<P: Values>(values: &P, rows: usize, width: usize) -> usize {
+    const FEW: usize = 8;
+    (rows.saturating_sub(FEW).max(1)..=rows).rev().find(|&rows| values.are_enough(rows, width)).unwrap_or(0)
+}
+
+/// Adds what is left of a row, less than a round, to the partial sums. The last vector ends with the row: it
+/// computes some elements again, which are not added again.
 ///
 /// # Safety
-/// The machine has the instructions of `V`.
+/// The machine has the instructions of `V`. The row has the elements, of which the first is at a multiple of
+/// `LANES`. There are at most [`MOST_LEFT`] of them.
 #[inline(always)]
-pub(super) unsafe fn add_chain<V: Vector, const U: usize>(
-    first: &Link<'_, V::Element>,
-    links: &[Link<'_, V::Element>],
-    count: usize,
-    sums: &mut [V::Element],
+unsafe fn add_left<V: Vector, P: Values<Element = V::Element>, const N: usize>(
+    values: &P,
+    range: Range<usize>,
+    lanes: &mut [V; N],
 ) {
-    check(first, links, 1, count);
-    assert!(sums.len() >= count, "a chain is added to fewer elements than it has");
-    let mut at = 0;
-    // SAFETY: the caller guarantees the instructions, and the assertions the elements of a group. `at` is at
-    // most `count`, which is not limited if all arguments are scalars, so nothing is added to `at` before the
-    // comparison.
+    let (mut at, count) = (range.start, range.end);
+    // The elements, after room for those that the last vector computes again. The others of their last vector
+    // are zeros.
+    let mut left = MaybeUninit::<[V::Element; WIDEST + MOST_LEFT]>::uninit();
+    let last = range.len() / V::WIDTH * V::WIDTH;
+    // SAFETY: the caller guarantees the instructions and the elements. `left` has room for one vector before
+    // the range, and for whole vectors up to its end, all of which are written before they are read.
     unsafe {
-        while count - at >= U * V::WIDTH {
-            add_group::<V, U>(first, links, at, &mut sums[at..]);
-            at += U * V::WIDTH;
+        let to = left.as_mut_ptr().cast::<V::Element>().add(WIDEST);
+        if last < range.len() {
+            V::splat(V::Element::default()).store(to.add(last));
         }
-        while count - at >= V::WIDTH {
-            add_group::<V, 1>(first, links, at, &mut sums[at..]);
-            at += V::WIDTH;
+        if count < V::WIDTH {
+            for at in range.clone() {
+                let [a] = values.read::<V::Element, 1>([0, at]);
+                a.store(to.add(at - range.start));
+            }
+        } else {
+            if !(count - at).is_multiple_of(V::WIDTH) {
+                let [a] = values.read::<V, 1>([0, count - V::WIDTH]);
+                a.store(to.add(count - at).sub(V::WIDTH));
+            }
+            while count - at >= V::WIDTH {
+                let [a] = values.read::<V, 1>([0, at]);
+                a.store(to.add(at - range.start));
+                at += V::WIDTH;
+            }
         }
-        if at < count && count >= V::WIDTH {
-            let from = count - V::WIDTH;
-            let [a] = compute::<V, 1, 1, FUNCTIONS, false>(first, links, [0, from]);
-            return add_end(a, at - from, &mut sums[at..]);
-        }
-        while at < count {
-            add_group::<V::Element, 1>(first, links, at, &mut sums[at..]);
-            at += 1;
+        for k in 0..range.len().div_ceil(V::WIDTH) {
+            lanes[k % N] = lanes[k % N].add(V::load(to.add(k * V::WIDTH)));
         }
     }
 }
 
-/// Adds `U` vectors of the chain, from element `at` on, to the first sums.
+/// The rows that are added to sums in registers, if rows are long. Sums of short rows stay in registers for
+/// all rows: a processor waits until it can read what it has just written.
+const BAND: usize = 4;
+
+/// Adds rows of values to a row of as many sums, in groups of `U` vectors. The last vector ends with the row:
+/// it computes some sums again, from what they were before.
 ///
 /// # Safety
-/// As for [`compute`], for the arguments. There are `U * V::WIDTH` sums.
+/// The machine has the instructions of `V`. There are `rows` rows of as many elements as there are sums.
 #[inline(always)]
-unsafe fn add_group<V: Vector, const U: usize>(
-    first: &Link<'_, V::Element>,
-    links: &[Link<'_, V::Element>],
-    at: usize,
+unsafe fn down<V: Vector, P: Values<Element = V::Element>, const U: usize>(
+    values: &mut P,
     sums: &mut [V::Element],
+    rows: usize,
 ) {
+    let count = sums.len();
+    let end = count.saturating_sub(V::WIDTH);
+    let overlaps = count > V::WIDTH && !count.is_multiple_of(V::WIDTH);
+    let most = if count <= LANES { rows } else { BAND };
+    let mut before = 0;
+    while before < rows {
+        let band = most.min(rows - before);
+        let mut at = 0;
+        // SAFETY: the caller guarantees the instructions and the elements; every vector is inside the row.
+        unsafe {
+            let last = if overlaps { Some(add_columns::<V, P, 1>(values, band, end, sums)) } else { None };
+            while count - at >= U * V::WIDTH {
+                store_sums(add_columns::<V, P, U>(values, band, at, sums), at, sums);
+                at += U * V::WIDTH;
+            }
+            while count - at >= V::WIDTH {
+                store_sums(add_columns::<V, P, 1>(values, band, at, sums), at, sums);
+                at += V::WIDTH;
+            }
+            if let Some(last) = last {
+                store_sums(last, end, sums);
+                at = count;
+            }
+            while at < count {
+                store_sums(add_columns::<V::Element, P, 1>(values, band, at, sums), at, sums);
+                at += 1;
+            }
+        }
+        before += band;
+        if before < rows {
+            (0..band).for_each(|_| values.advance());
+        }
+    }
+}
+
+/// `U` vectors of sums, from element `at` on, and the values of `rows` rows there.
+///
+/// # Safety
+/// As for [`Values::read`]. There are sums for the elements.
+#[inline(always)]
+unsafe fn add_columns<V: Vector, P: Values<Element = V::Element>, const U: usize>(
+    values: &P,
+    rows: usize,
+    at: usize,
+    sums: &[V::Element],
+) -> [V; U] {
     // SAFETY: guaranteed by the caller.
     unsafe {
-        let a = compute::<V, U, 1, FUNCTIONS, false>(first, links, [0, at]);
-        for (k, a) in a.into_iter().enumerate() {
-            let sum = sums.as_mut_ptr().add(k * V::WIDTH);
-            V::load(sum).add(a).store(sum);
+        let mut all = [V::splat(V::Element::default()); U];
+        for (k, sum) in all.iter_mut().enumerate() {
+            *sum = V::load(sums.as_ptr().add(at + k * V::WIDTH));
         }
+        for row in 0..rows {
+            let a = values.read::<V, U>([row, at]);
+            all = each!(all, a => all.add(a));
+        }
+        all
+    }
+}
+
+/// Stores vectors as the sums from `at` on.
+///
+/// # Safety
+/// There are sums for the elements.
+#[inline(always)]
+unsafe fn store_sums<V: Vector, const U: usize>(all: [V; U], at: usize, sums: &mut [V::Element]) {
+    for (k, sum) in all.into_iter().enumerate() {
+        // SAFETY: guaranteed by the caller.
+        unsafe { sum.store(sums.as_mut_ptr().add(at + k * V::WIDTH)) };
     }
 }

@@ -10,8 +10,8 @@ use super::ops::*;
 use super::simd::{self, LevelVector, Simd};
 use super::stream::NonTemporal;
 use super::{
-    Across, AddTo, Binary, Chain, ChainAdd, ChainSum, Choose, CopyOut, Expand, Grid, Grouped, InPlace,
-    Kernel, Narrow, Paired, Select, Unary, Widen,
+    Across, AddTo, Binary, Chain, ChainSum, ChoiceSum, Choose, CopyOut, Expand, Grid, Grouped, InPlace,
+    Kernel, Narrow, Paired, Select, SelectSum, Unary, Widen,
 };
 use crate::Level;
 use broadcheck_spec::Function;
@@ -154,10 +154,12 @@ pub(crate) struct FloatKernels<T: 'static> {
     pub(crate) chain: Chains<T>,
     /// The same with non-temporal stores where the level has them.
     chain_non_temporal: Chains<T>,
-    /// Adds the sum of a chain's values over each row to one element.
+    /// Adds up the values of a chain.
     pub(crate) chain_sum: ChainSum<T>,
-    /// Adds a chain's values to as many elements.
-    pub(crate) chain_add: ChainAdd<T>,
+    /// Adds up choices by a comparison.
+    pub(crate) choice_sum: ChoiceSum<T>,
+    /// Adds up choices by a condition.
+    pub(crate) select_sum: SelectSum<T>,
     /// One of two values, by a comparison of two others.
     pub(crate) choose: Choose<T>,
     /// A binary function over short rows.
@@ -515,7 +517,8 @@ where
         chain: chains::<S, V, false>(),
         chain_non_temporal: chains::<S, V, true>(),
         chain_sum: Kernel(S::chain_sum::<V>),
-        chain_add: Kernel(S::chain_add::<V>),
+        choice_sum: Kernel(S::choice_sum::<V>),
+        select_sum: Kernel(S::select_sum::<V>),
         choose: Kernel(S::choose::<V>),
         grid: Kernel(S::grid::<V>),
         conditions: conditions::<S, V::Element>(),

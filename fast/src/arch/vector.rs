@@ -62,6 +62,11 @@ pub(crate) trait Vector: Copy {
     fn choose_at_least(self, limit: Self, above: Self, other: Self) -> Self;
     /// `if self > limit { above } else { other }`.
     fn choose(self, limit: Self, above: Self, other: Self) -> Self;
+    /// `if condition { then } else { other }`, for each element.
+    ///
+    /// # Safety
+    /// `condition` points to `WIDTH` values.
+    unsafe fn select(condition: *const bool, then: Self, other: Self) -> Self;
     /// The sum of all elements: the upper half is added to the lower half until one is left.
     fn sum_of_lanes(self) -> Self::Element;
     /// Whether any element is greater than its element of `limit`.
@@ -214,6 +219,11 @@ macro_rules! scalar {
             #[inline(always)]
             fn choose(self, limit: $type, above: $type, other: $type) -> $type {
                 if self > limit { above } else { other }
+            }
+            #[inline(always)]
+            unsafe fn select(condition: *const bool, then: $type, other: $type) -> $type {
+                // SAFETY: the caller guarantees one value.
+                if unsafe { *condition } { then } else { other }
             }
             #[inline(always)]
             fn sum_of_lanes(self) -> $type {

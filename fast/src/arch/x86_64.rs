@@ -39,6 +39,7 @@ macro_rules! vector {
             choose_equal: $choose_equal:ident,
             choose_at_least: $choose_at_least:ident,
             choose: $choose:ident,
+            select: $select:ident,
             any_above: $any_above:ident,
             any_outside: $any_outside:ident,
             look_up: $look_up:ident,
@@ -155,6 +156,11 @@ macro_rules! vector {
                 $choose(self, limit, above, other)
             }
             #[inline(always)]
+            unsafe fn select(condition: *const bool, then: Self, other: Self) -> Self {
+                // SAFETY: the caller guarantees the values.
+                unsafe { $select(condition, then, other) }
+            }
+            #[inline(always)]
             fn sum_of_lanes(self) -> $element {
                 $sum_of_lanes(self)
             }
@@ -244,6 +250,7 @@ vector! {
         choose_equal: choose_equal_sse2_f64,
         choose_at_least: choose_at_least_sse2_f64,
         choose: choose_sse2_f64,
+        select: select_sse2_f64,
         any_above: any_above_sse2_f64,
         any_outside: any_outside_sse2_f64,
         look_up: look_up_sse2_f64,
@@ -286,6 +293,7 @@ vector! {
         choose_equal: choose_equal_sse2_f32,
         choose_at_least: choose_at_least_sse2_f32,
         choose: choose_sse2_f32,
+        select: select_sse2_f32,
         any_above: any_above_sse2_f32,
         any_outside: any_outside_sse2_f32,
         look_up: look_up_sse2_f32,
@@ -328,6 +336,7 @@ vector! {
         choose_equal: choose_equal_avx2_f64,
         choose_at_least: choose_at_least_avx2_f64,
         choose: choose_avx2_f64,
+        select: select_avx2_f64,
         any_above: any_above_avx2_f64,
         any_outside: any_outside_avx2_f64,
         look_up: look_up_avx2_f64,
@@ -370,6 +379,7 @@ vector! {
         choose_equal: choose_equal_avx2_f32,
         choose_at_least: choose_at_least_avx2_f32,
         choose: choose_avx2_f32,
+        select: select_avx2_f32,
         any_above: any_above_avx2_f32,
         any_outside: any_outside_avx2_f32,
         look_up: look_up_avx2_f32,
@@ -412,6 +422,7 @@ vector! {
         choose_equal: choose_equal_avx512_f64,
         choose_at_least: choose_at_least_avx512_f64,
         choose: choose_avx512_f64,
+        select: select_avx512_f64,
         any_above: any_above_avx512_f64,
         any_outside: any_outside_avx512_f64,
         look_up: look_up_avx512_f64,
@@ -454,6 +465,7 @@ vector! {
         choose_equal: choose_equal_avx512_f32,
         choose_at_least: choose_at_least_avx512_f32,
         choose: choose_avx512_f32,
+        select: select_avx512_f32,
         any_above: any_above_avx512_f32,
         any_outside: any_outside_avx512_f32,
         look_up: look_up_avx512_f32,

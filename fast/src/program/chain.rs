@@ -6,7 +6,7 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 use super::condition::{Conditional, condition};
-use super::graph::{Graph, ValueKind};
+use super::graph::{Graph, Slope, ValueKind};
 use crate::arch::{CallGroup, ChainOp, Comparison};
 use crate::inline_capacity::{VALUES, filled};
 use crate::tiling::{AccessKind, Tiling};
@@ -38,6 +38,9 @@ pub(super) struct Chains {
     pub(super) chains: SmallVec<[Chain; 1]>,
     pub(super) choices: SmallVec<[Choice; 1]>,
     pub(super) conditions: SmallVec<[Conditional; 1]>,
+    /// The arguments of the root, if it is a choice that can be added up while it is computed: one by a
+    /// comparison, or by a condition that is not a scalar.
+    pub(super) root_choice: SmallVec<[u32; 4]>,
 }
 
 /// The index of no value.
@@ -71,6 +74,7 @@ pub(super) fn find(
         chains: SmallVec::new(),
         choices: SmallVec::new(),
         conditions: SmallVec::new(),
+        root_choice: SmallVec::new(),
     };
     let last_use = &mut found.last_use[..];
     last_use[root as usize] = root;
@@ -97,6 +101,12 @@ pub(super) fn find(
         for &argument in read {
             let last = &mut last_use[argument as usize];
             *last = if *last == NOBODY { at } else { *last };
+        }
+        if at == root && single {
+            found.root_choice = match &choice {
+                Some(choice) => choice.arguments.into(),
+                None => root_choice(graph, &facts, root),
+            };
         }
         found.chains.extend(chain);
         found.choices.extend(choice);
@@ -250,6 +260,24 @@ fn choice(graph: &Graph, facts: &[Facts], readers: &[u32], end: u32) -> Option<C
         comparison,
         arguments,
     })
+}
+
+/// The arguments of a root that is the derivative of a maximum, or a `select` by a condition that is not a
+/// scalar.
+fn root_choice(graph: &Graph, facts: &[Facts], root: u32) -> SmallVec<[u32; 4]> {
+    let value = graph.values[root as usize];
+    let is_choice = match value.kind {
+        ValueKind::Slope { slope: Slope::Winner, .. } => true,
+        ValueKind::Call { function, arguments: [condition, ..] } => {
+            function == Function::Select && !facts[condition as usize].scalar
+        }
+        ValueKind::Operand(_) | ValueKind::Constant(_) | ValueKind::Slope { .. } => false,
+    };
+    if is_choice && matches!(value.dtype, DType::F64 | DType::F32) {
+        value.kind.arguments().into()
+    } else {
+        SmallVec::new()
+    }
 }
 
 /// A comparison as one of those that have kernels, with the arguments in the order of [`Choice`].

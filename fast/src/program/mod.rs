@@ -12,4 +12,4 @@ pub(crate) use adjoint::gradient;
 pub(crate) use chain::{chain_op, swapped};
 pub(crate) use graph::{Graph, Slope, ValueKind};
 pub(crate) use schedule::{Goal, Root, bank_of, bytes, half, kernel, schedule};
-pub(crate) use steps::{Half, Program, Source, Step, Target, Work};
+pub(crate) use steps::{Half, Onto, Program, Source, Step, Target, Work};

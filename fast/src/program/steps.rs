@@ -29,7 +29,7 @@ pub(crate) enum Source {
         scalar: bool,
     },
     /// An operand in its own memory of which each row of a tile has one value or contiguous ones. Only a
-    /// chain over rows reads it.
+    /// chain or a sum over rows reads it.
     Rows {
         access: u32,
         scalar: bool,
@@ -49,6 +49,24 @@ pub(crate) enum Target {
     Scalar(u32),
     /// The memory of the result.
     Output,
+}
+
+/// Where values are added up: an access of the gradient.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Onto {
+    pub(crate) access: u32,
+    /// The elements of a row of a tile, or 0 if a tile is one row.
+    pub(crate) width: u32,
+}
+
+impl Onto {
+    /// The rows of a tile of `count` elements, and their width.
+    pub(crate) fn rows(self, count: usize) -> (usize, usize) {
+        match self.width as usize {
+            0 => (1, count),
+            width => (count / width, width),
+        }
+    }
 }
 
 /// What a step does.
@@ -77,8 +95,12 @@ pub(crate) enum Work {
     /// A fold from a first argument through a range of the program's links, over rows of `width` elements. If
     /// that is 0, a tile is one row.
     Chain { bank: FloatBank, first: Source, start: u32, end: u32, width: u32 },
-    /// The values of such a fold, added to one element of the gradient or to as many.
-    ChainSum { bank: FloatBank, first: Source, start: u32, end: u32, access: u32 },
+    /// The values of such a fold, added to the gradient.
+    ChainSum { bank: FloatBank, first: Source, start: u32, end: u32, onto: Onto },
+    /// Choices by a comparison, with the arguments of [`Work::Choose`], added to the gradient.
+    ChoiceSum { comparison: Comparison, bank: FloatBank, arguments: [Source; 4], onto: Onto },
+    /// Choices by a condition, which is a vector, added to the gradient.
+    SelectSum { bank: FloatBank, condition: Source, branches: [Source; 2], onto: Onto },
     /// A binary function of an operand with the layout of the result and one that is repeated, into the
     /// result.
     Pair { pairing: Pairing, bank: FloatBank, whole: u32, part: u32, repeat: Repeat },
@@ -140,16 +162,34 @@ impl Program {
             && tiling.goes_forwards()
     }
 
-    /// Whether a step can compute the rows of several tiles at once: a chain, or the sum of one if each row
-    /// is added to the next element.
+    /// Whether a step can compute the rows of several tiles at once: a chain, or a sum if each row is added
+    /// to the next element, or all rows to one.
     fn computes_rows(&self, work: &Work, tiling: &Tiling) -> bool {
         match *work {
             Work::Chain { width, .. } => width == 0,
-            Work::ChainSum { access, .. } => {
-                let access = access as usize;
-                tiling.accesses[access].kind == AccessKind::Splat && tiling.inner_step(access) == 1
+            Work::ChainSum { onto, .. } | Work::ChoiceSum { onto, .. } | Work::SelectSum { onto, .. } => {
+                let access = onto.access as usize;
+                match tiling.accesses[access].kind {
+                    AccessKind::Splat => tiling.inner_step(access) == 1,
+                    AccessKind::Direct => tiling.inner_step(access) == 0,
+                    AccessKind::Gather => false,
+                }
             }
-            _ => false,
+            Work::Load { .. }
+            | Work::Across { .. }
+            | Work::Constant { .. }
+            | Work::Call { .. }
+            | Work::RoundedCall { .. }
+            | Work::Group { .. }
+            | Work::MathF64 { .. }
+            | Work::MathF32 { .. }
+            | Work::Choose { .. }
+            | Work::Pair { .. }
+            | Work::Grid { .. }
+            | Work::Spread { .. }
+            | Work::Store { .. }
+            | Work::Copy { .. }
+            | Work::Sum { .. } => false,
         }
     }
 

@@ -1,7 +1,7 @@
 //! Chains, and the sums of their values.
 
 use super::{floats, larger, same, tables};
-use crate::arch::{ChainOp, Link, Table, fenced};
+use crate::arch::{ChainOp, Link, Reduction, Table, fenced};
 use crate::math;
 
 /// The result of one link.
@@ -181,7 +181,7 @@ fn the_sum_of_a_chain_has_the_bits_of_the_sum_of_its_values() {
                 .iter()
                 .flat_map(|&n| [(n, 0), (n, n), (n, n + 2)])
             {
-                let rows = 3;
+                let (rows, fetches) = (3, count % 2 == 0);
                 let link = |op, scalar| {
                     let length = (rows - 1) * step + if scalar { 1 } else { count };
                     Link { op, values: &values[3..3 + length], step, scalar }
@@ -191,17 +191,25 @@ fn the_sum_of_a_chain_has_the_bits_of_the_sum_of_its_values() {
                 let mut stored = vec![0.0; rows * count];
                 kernels.chain.run(&first, &mut links.clone(), rows, &mut stored);
                 let (mut found, mut want) = ([0.25, 0.5, 0.75], [0.25, 0.5, 0.75]);
-                kernels.chain_sum.run(&first, &mut links.clone(), &mut found, count);
+                let across = Reduction::Across { width: count };
+                kernels.chain_sum.run(&first, (&mut links.clone(), fetches), across, &mut found);
                 kernels.sum_rows.run(&mut want, &stored);
                 assert_eq!(found.map(f64::to_bits), want.map(f64::to_bits), "{} of {count}", table.level);
-                // To as many elements. Those that follow are left alone.
-                let mut sums: Vec<f64> = values[..count].iter().chain(&[7.0; 9]).copied().collect();
-                kernels.chain_add.run(&first, &links, count, &mut sums);
-                for (at, (found, value)) in sums.iter().zip(&stored[..count]).enumerate() {
-                    let want = values[at] + value;
-                    assert_eq!(found.to_bits(), want.to_bits(), "{}, {at} of {count}", table.level);
+                // Row by row, to one row.
+                for rows in 0..=rows {
+                    let mut sums = values[..count].to_vec();
+                    kernels.chain_sum.run(
+                        &first,
+                        (&mut links.clone(), fetches),
+                        Reduction::Down { rows },
+                        &mut sums,
+                    );
+                    for (at, found) in sums.iter().enumerate() {
+                        let column = stored[at..].iter().step_by(count).take(rows);
+                        let want = column.fold(values[at], |sum, value| sum + value);
+                        assert_eq!(found.to_bits(), want.to_bits(), "{}, {at} of {count}", table.level);
+                    }
                 }
-                assert_eq!(sums[count..], [7.0; 9], "{} of {count}", table.level);
             }
         }
     }

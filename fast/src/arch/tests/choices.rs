@@ -2,7 +2,7 @@
 //! Conditions of two comparisons.
 
 use super::{floats, larger, same, tables};
-use crate::arch::{Arguments, CallKernel, ChainOp, Comparison, Condition, Order};
+use crate::arch::{Argument, Arguments, CallKernel, ChainOp, Comparison, Condition, Order, Reduction};
 use broadcheck_spec::Function;
 
 /// Lengths around those of a vector and of a group of vectors, on every level.
@@ -117,6 +117,76 @@ fn only_the_elements_that_all_have_are_computed() {
         assert!(out[..30].iter().all(|&found| found == 1.0) && out[30..].iter().all(|&found| found == 7.0));
         table.float_f64.choose.run(Comparison::Greater, [&[], &long, &long, &long], [true; 4], &mut out);
         assert_eq!(out[29..31], [1.0, 7.0]);
+    }
+}
+
+/// Choices that are added up have the bits of choices that are stored and then added up, in every kind of
+/// row: dense rows, the same row again, rows with gaps, and one value for each row.
+#[test]
+fn sums_of_choices_have_the_bits_of_the_sums_of_their_values() {
+    let all = floats();
+    let conditions: Vec<bool> = (0..all.len()).map(|at| at * at % 7 < 3).collect();
+    let comparisons = [Comparison::Greater, Comparison::GreaterEqual, Comparison::Equal, Comparison::Wins];
+    let (rows, select) = (3, Function::Select);
+    for table in tables() {
+        let kernels = &table.float_f64;
+        let Some(CallKernel::Select(stored_select)) = table.f64.call(select, [false; 3]) else {
+            panic!("{}: no kernel for {select}", table.level);
+        };
+        for (width, pattern) in COUNTS.into_iter().chain([200]).flat_map(|n| (0..16).map(move |k| (n, k))) {
+            for step in [0, width, width + 3] {
+                let fetches = pattern % 3 == 0;
+                let scalar: [bool; 4] = std::array::from_fn(|k| pattern >> k & 1 == 1);
+                // The limit is often the number that it is compared with.
+                let start = |k: usize| [0, 0, 41, 83][k];
+                let arguments: [Argument<'_, f64>; 4] = std::array::from_fn(|k| {
+                    let length = (rows - 1) * step + if scalar[k] { 1 } else { width };
+                    Argument { values: &all[start(k)..start(k) + length], step, scalar: scalar[k] }
+                });
+                let length = (rows - 1) * step + width;
+                let condition = Argument { values: &conditions[5..5 + length], step, scalar: false };
+                // Every argument in full.
+                let full: [Vec<f64>; 4] = std::array::from_fn(|k| {
+                    let value =
+                        |row: usize, at: usize| all[start(k) + row * step + if scalar[k] { 0 } else { at }];
+                    (0..rows * width).map(|at| value(at / width, at % width)).collect()
+                });
+                let mut stored = vec![0.0; rows * width];
+                let check = |stored: &[f64], sum: &dyn Fn(Reduction, &mut [f64])| {
+                    let (mut found, mut want) = ([0.25, 0.5, 0.75], [0.25, 0.5, 0.75]);
+                    sum(Reduction::Across { width }, &mut found);
+                    kernels.sum_rows.run(&mut want, stored);
+                    for (found, want) in found.into_iter().zip(want) {
+                        assert!(same(found, want), "{} {pattern} {width} {step}", table.level);
+                    }
+                    let mut found: Vec<f64> = all[7..7 + width].to_vec();
+                    sum(Reduction::Down { rows }, &mut found);
+                    for (at, found) in found.into_iter().enumerate() {
+                        let column = stored[at..].iter().step_by(width);
+                        let want = column.fold(all[7 + at], |sum, value| sum + value);
+                        assert!(same(found, want), "{} {pattern} {at} of {width} {step}", table.level);
+                    }
+                };
+                for comparison in comparisons {
+                    let given: [&[f64]; 4] = std::array::from_fn(|k| &full[k][..]);
+                    kernels.choose.run(comparison, given, [false; 4], &mut stored);
+                    check(&stored, &|reduction, sums| {
+                        kernels.choice_sum.run(comparison, (arguments, fetches), reduction, sums);
+                    });
+                }
+                let taken: Vec<bool> =
+                    (0..rows * width).map(|at| conditions[5 + at / width * step + at % width]).collect();
+                stored_select.run(&taken, &full[2], &full[3], &mut stored);
+                check(&stored, &|reduction, sums| {
+                    kernels.select_sum.run(
+                        condition,
+                        ([arguments[2], arguments[3]], fetches),
+                        reduction,
+                        sums,
+                    );
+                });
+            }
+        }
     }
 }
 

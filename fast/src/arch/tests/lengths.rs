@@ -7,7 +7,7 @@ use super::{copy_out, tables};
 use crate::Level;
 use crate::arch::extent::Extent;
 use crate::arch::stream::FENCES;
-use crate::arch::{ChainOp, GridOperand, Link, Pairing, Repeat, fenced};
+use crate::arch::{Argument, ChainOp, Comparison, GridOperand, Link, Pairing, Reduction, Repeat, fenced};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Lengths whose products with small numbers, or with one another, are at or beyond a limit of the address
@@ -200,31 +200,69 @@ fn check_chain(level: Level, op: ChainOp, (rows, count): (usize, usize), availab
 }
 
 #[test]
-fn sums_of_chains_accept_the_lengths_that_fit() {
+fn sums_accept_the_lengths_that_fit() {
     for table in tables() {
-        let (sum, add) = (table.float_f64.chain_sum, table.float_f64.chain_add);
+        let kernels = &table.float_f64;
         for available in [0, 1, 48, 64] {
-            let values = vec![1.0; available];
-            for count in lengths(&[0, 1, 48, 49, 64, 65]) {
-                for (first, second) in [(false, false), (false, true), (true, false)] {
-                    let link =
-                        |scalar, step| Link { op: ChainOp::Multiply, values: &values[..], step, scalar };
-                    let fit = count.max(1) <= available;
-                    for sums in [0, 1, 48, 49, 65] {
-                        check(table.level, fit && sums >= count, sums, (count, available), |sums| {
-                            add.run(&link(first, 0), &[link(second, 0)], count, sums);
+            let (values, conditions) = (vec![1.0; available], vec![true; available]);
+            let rows = [(0, 0), (1, 0), (1, usize::MAX), (2, 0), (2, 1), (2, 16), (3, usize::MAX)];
+            for ((rows, step), scalar) in rows.into_iter().flat_map(|rows| [(rows, false), (rows, true)]) {
+                for width in lengths(&[0, 1, 48, 49, 64, 65]) {
+                    let reach = |scalar| wide(rows - 1) * wide(step) + if scalar { 1 } else { wide(width) };
+                    let fits = |scalar| rows == 0 || width == 0 || reach(scalar) <= wide(available);
+                    let (one, both) = (fits(scalar), fits(scalar) && fits(false));
+                    let link = |scalar| Link { op: ChainOp::Multiply, values: &values[..], step, scalar };
+                    let argument = |scalar| Argument { values: &values[..], step, scalar };
+                    let condition = |scalar| Argument { values: &conditions[..], step, scalar };
+                    let fetches = step == 0;
+                    let sizes = if width <= 65 {
+                        vec![(Reduction::Down { rows }, width), (Reduction::Across { width }, rows)]
+                    } else {
+                        vec![(Reduction::Across { width }, rows)]
+                    };
+                    for (reduction, sums) in sizes {
+                        let case = (reduction, step, scalar, available);
+                        check(table.level, both, sums, case, |sums| {
+                            kernels.chain_sum.run(
+                                &link(scalar),
+                                (&mut [link(false)], fetches),
+                                reduction,
+                                sums,
+                            );
                         });
-                    }
-                    for (rows, step) in
-                        [(0, 0), (1, 0), (1, usize::MAX), (2, 0), (2, 1), (2, 16), (3, usize::MAX)]
-                    {
-                        let reach = |scalar| {
-                            wide(rows - 1) * wide(step) + if scalar { 1 } else { wide(count.max(1)) }
-                        };
-                        let fit =
-                            rows == 0 || [first, second].iter().all(|&one| reach(one) <= wide(available));
-                        check(table.level, fit, rows, (count, available), |sums| {
-                            sum.run(&link(first, step), &mut [link(second, step)], sums, count);
+                        check(table.level, both, sums, case, |sums| {
+                            kernels.chain_sum.run(
+                                &link(false),
+                                (&mut [link(scalar)], fetches),
+                                reduction,
+                                sums,
+                            );
+                        });
+                        for at in 0..4 {
+                            let arguments = [0, 1, 2, 3].map(|k| argument(k == at && scalar));
+                            check(table.level, both, sums, case, |sums| {
+                                kernels.choice_sum.run(
+                                    Comparison::Greater,
+                                    (arguments, fetches),
+                                    reduction,
+                                    sums,
+                                );
+                            });
+                        }
+                        for at in 0..2 {
+                            let branches = [0, 1].map(|k| argument(k == at && scalar));
+                            check(table.level, both, sums, case, |sums| {
+                                kernels.select_sum.run(
+                                    condition(false),
+                                    (branches, fetches),
+                                    reduction,
+                                    sums,
+                                );
+                            });
+                        }
+                        check(table.level, one && !scalar, sums, case, |sums| {
+                            let branches = [argument(scalar); 2];
+                            kernels.select_sum.run(condition(scalar), (branches, fetches), reduction, sums);
                         });
                     }
                 }

@@ -31,8 +31,15 @@ fn floor(profile: &Profile, requests: usize, least: &[(&str, usize)]) {
 /// One in 2048 requests has operands that are transposed, or stretched along rows or a short inner axis.
 #[test]
 fn requests_take_every_way() {
-    let small =
-        [("nothing", 100), ("call", 100), ("chain", 50), ("group", 50), ("gradient", 100), ("tiles", 100)];
+    let small = [
+        ("nothing", 100),
+        ("call", 100),
+        ("chain", 50),
+        ("group", 50),
+        ("sum", 100),
+        ("gradient", 100),
+        ("tiles", 100),
+    ];
     let laid_out = [("transposed", 3), ("pair", 3), ("chain of rows", 3), ("rows", 3)];
     floor(&Profile::all(), 120_000, &[&small[..], &laid_out].concat());
 }
