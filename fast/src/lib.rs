@@ -17,6 +17,7 @@
 //! | gathering into registers, adding to gradients | `fill` |
 //! | a single call over one tile | `one_tile` |
 //! | a single chain over rows | `fold` |
+//! | a gradient of one tile that is a single sum | `sum_call` |
 //! | a single call with a repeated operand, or over short rows | `pair`, `grid` |
 //! | a single call over long rows, or with a transposed operand | `rows`, `turned` |
 //! | writing into a destination that operands may read | `in_place` |
