@@ -124,7 +124,7 @@ fn only_the_elements_that_all_have_are_computed() {
 /// row: dense rows, the same row again, rows with gaps, and one value for each row.
 #[test]
 fn sums_of_choices_have_the_bits_of_the_sums_of_their_values() {
-    let all = floats();
+    let all: Vec<f64> = floats().into_iter().cycle().take(800).collect();
     let conditions: Vec<bool> = (0..all.len()).map(|at| at * at % 7 < 3).collect();
     let comparisons = [Comparison::Greater, Comparison::GreaterEqual, Comparison::Equal, Comparison::Wins];
     let (rows, select) = (3, Function::Select);
