@@ -32,9 +32,8 @@ const LIVE_BYTES: usize = 20 << 10;
 /// Results of at least this many bytes are written with non-temporal stores.
 const NON_TEMPORAL_BYTES: usize = 8 << 20;
 
-/// Operands of at least this many bytes do not fit into a second-level cache. If all together are as large,
-/// functions of `math` and sums prefetch them; if one of the result's shape is, its gradient is added up in
-/// one pass (`benches/gradients`).
+/// Operands that have at least this many bytes together do not fit into a second-level cache. Functions of
+/// `math` and sums prefetch them (`benches/gradients`).
 pub(crate) const BEYOND_CACHES: usize = 2 << 20;
 
 /// How many times as many elements as a register has a tile takes that needs no registers, if a single axis

@@ -1,6 +1,6 @@
 //! A gradient of one tile that is one sum: of a chain, or of choices. Everything but the addresses of the
 //! buffers is decided when it is planned, so a run is one call of a kernel. The loops over tiles and steps
-//! would take about as long as a tile of 1,024 elements (`benches/sweep`).
+//! took more than a third of the time of x*y over 1,024 elements.
 #![deny(clippy::wildcard_enum_match_arm)]
 
 use crate::arch::{Argument, ChainOp, Comparison, Link, Reduction, Table};
@@ -49,27 +49,7 @@ impl SumCall {
     /// The sum that a program is over a tiling of one tile. `used` are the operands of the accesses.
     pub(crate) fn of_program(program: &Program, tiling: &Tiling, used: &[u32]) -> Option<SumCall> {
         let (last, numbers) = program.steps.split_last()?;
-        let (bank, onto) = match last.work {
-            Work::ChainSum { bank, onto, .. }
-            | Work::ChoiceSum { bank, onto, .. }
-            | Work::SelectSum { bank, onto, .. } => (bank, onto),
-            Work::Load { .. }
-            | Work::Across { .. }
-            | Work::Constant { .. }
-            | Work::Call { .. }
-            | Work::RoundedCall { .. }
-            | Work::Group { .. }
-            | Work::MathF64 { .. }
-            | Work::MathF32 { .. }
-            | Work::Choose { .. }
-            | Work::Chain { .. }
-            | Work::Pair { .. }
-            | Work::Grid { .. }
-            | Work::Spread { .. }
-            | Work::Store { .. }
-            | Work::Copy { .. }
-            | Work::Sum { .. } => return None,
-        };
+        let (bank, onto) = last.work.sum()?;
         if tiling.tiles != 1 {
             return None;
         }

@@ -2,14 +2,17 @@
 //! and a schedule of steps over registers.
 
 mod adjoint;
+mod banks;
 mod chain;
 mod condition;
 mod graph;
+mod rows;
 mod schedule;
 mod steps;
 
 pub(crate) use adjoint::gradient;
+pub(crate) use banks::{bank_of, bytes, half};
 pub(crate) use chain::{chain_op, swapped};
 pub(crate) use graph::{Graph, Slope, ValueKind};
-pub(crate) use schedule::{Goal, Root, bank_of, bytes, half, kernel, schedule};
+pub(crate) use schedule::{Goal, Root, kernel, schedule};
 pub(crate) use steps::{Half, Onto, Program, Source, Step, Target, Work};

@@ -4,14 +4,15 @@
 //! Every kernel of a call is looked up here, so that running a program cannot fail.
 #![deny(clippy::wildcard_enum_match_arm)]
 
+use super::banks::{bank_of, bytes, half, is_plain_float, rounding};
 use super::chain::{Chain, Chains, Choice, NOBODY, find};
 use super::condition::Conditional;
 use super::graph::{Graph, Slope, ValueKind, is_comparison};
+use super::rows::{onto, readers_in_chains, row_width};
 use super::steps::{Half, Onto, Program, Source, Step, Target, Work};
 use crate::arch::{CallGroup, ChainOp, Comparison, Table};
 use crate::dispatch::{by_bank, by_float_bank};
 use crate::error::NoKernel;
-use crate::fold::SHORTEST_ROW;
 use crate::inline_capacity::{VALUES, filled};
 use crate::math::MathFunction;
 use crate::scratch::{Bank, BankCall, Float, FloatBank, Lane};
@@ -31,23 +32,6 @@ pub(crate) enum Goal {
     Sum(u32),
 }
 
-/// The bank in which a dtype is computed.
-pub(crate) fn bank_of(dtype: DType) -> Bank {
-    match dtype {
-        DType::F64 => Bank::F64,
-        DType::F32 | DType::F16 | DType::Bf16 => Bank::F32,
-        DType::I64 => Bank::I64,
-        DType::I32 => Bank::I32,
-        DType::I16 => Bank::I16,
-        DType::I8 => Bank::I8,
-        DType::U64 => Bank::U64,
-        DType::U32 => Bank::U32,
-        DType::U16 => Bank::U16,
-        DType::U8 => Bank::U8,
-        DType::Bool => Bank::Bool,
-    }
-}
-
 /// The kernel of a call in a bank; [`Kernels::call`](crate::arch::Kernels::call) describes `is_scalar`. With
 /// `half_in_bits`, the elements of the bank of u16 are the bits of halves in that format.
 pub(crate) fn kernel(
@@ -60,65 +44,6 @@ pub(crate) fn kernel(
         Some(Half::F16) if bank == Bank::U16 => table.f16.call(function, is_scalar).map(u16::in_bank),
         Some(Half::Bf16) if bank == Bank::U16 => table.bf16.call(function, is_scalar).map(u16::in_bank),
         Some(_) | None => by_bank!(bank, T => T::kernels(table).call(function, is_scalar).map(T::in_bank)),
-    }
-}
-
-/// The bytes of an element of a bank.
-pub(crate) fn bytes(bank: Bank) -> usize {
-    match bank {
-        Bank::F64 | Bank::I64 | Bank::U64 => 8,
-        Bank::F32 | Bank::I32 | Bank::U32 => 4,
-        Bank::I16 | Bank::U16 => 2,
-        Bank::I8 | Bank::U8 | Bank::Bool => 1,
-    }
-}
-
-/// The half that a dtype is, if it is one.
-pub(crate) fn half(dtype: DType) -> Option<Half> {
-    match dtype {
-        DType::F16 => Some(Half::F16),
-        DType::Bf16 => Some(Half::Bf16),
-        DType::F64
-        | DType::F32
-        | DType::I64
-        | DType::I32
-        | DType::I16
-        | DType::I8
-        | DType::U64
-        | DType::U32
-        | DType::U16
-        | DType::U8
-        | DType::Bool => None,
-    }
-}
-
-/// Whether a dtype is a float that is computed as it is stored.
-fn is_plain_float(dtype: DType) -> bool {
-    FloatBank::of(bank_of(dtype)).is_some() && half(dtype).is_none()
-}
-
-/// The half to which a function's result is rounded. A result that is one of the arguments, or differs from
-/// one only in its sign, needs no rounding.
-fn rounding(function: Function, dtype: DType) -> Option<Half> {
-    use Function as F;
-    match function {
-        F::Add | F::Subtract | F::Multiply | F::Divide | F::Power | F::Sqrt | F::Exp | F::Log | F::Tanh => {
-            half(dtype)
-        }
-        F::Maximum
-        | F::Minimum
-        | F::Negate
-        | F::Abs
-        | F::Equal
-        | F::NotEqual
-        | F::Less
-        | F::LessEqual
-        | F::Greater
-        | F::GreaterEqual
-        | F::LogicalAnd
-        | F::LogicalOr
-        | F::LogicalNot
-        | F::Select => None,
     }
 }
 
@@ -164,61 +89,6 @@ pub(crate) struct Root<'a> {
     pub(crate) goal: Goal,
 }
 
-/// Where the root is added up while it is computed, if it can be: over rows of at least a cache line, or over
-/// whole tiles. That saves a pass over each tile. A tile of a few rows that are shorter is added up after it
-/// has been computed.
-fn onto(goal: Goal, tiling: &Tiling, element: usize) -> Option<Onto> {
-    let Goal::Sum(access) = goal else { return None };
-    match (tiling.accesses[access as usize].kind, tiling.pattern(access as usize)) {
-        (AccessKind::Splat | AccessKind::Direct, _) => Some(Onto { access, width: 0 }),
-        (AccessKind::Gather, &[(_, 1), (width, 0)] | &[(_, 0), (width, 1)])
-            if width * element >= SHORTEST_ROW =>
-        {
-            Some(Onto { access, width: u32::try_from(width).ok()? })
-        }
-        (AccessKind::Gather, _) => None,
-    }
-}
-
-/// How often chains read a value.
-fn readers_in_chains(chains: &[Chain], at: u32) -> usize {
-    let arguments = chains.iter().flat_map(|chain| &chain.arguments);
-    arguments.filter(|&&argument| argument == at).count()
-}
-
-/// The bytes of the shortest row over which a chain of functions computes many rows of a tile. Other chains
-/// compute several short rows together.
-const SHORTEST_OF_FUNCTIONS: usize = 1024;
-
-/// The elements of the rows by which chains can read the operands that would be gathered otherwise, if each
-/// of them has contiguous values or one value in each row of a tile, and the rows are as long for all of
-/// them; otherwise 0. `gathered` returns the pattern of an operand that would be gathered. (The gradient of
-/// (x-m)*r*g+b by g over 32x32 in f64 took 0.48 of the time, `benches/sweep`.)
-fn row_width<'a>(
-    (graph, readers): (&Graph, &[u32]),
-    last_use: &[u32],
-    chains: &[Chain],
-    gathered: impl Fn(u32) -> Option<&'a [(usize, i64)]>,
-) -> usize {
-    let mut found = 0;
-    for (at, value) in (0u32..).zip(&graph.values[..last_use.len()]) {
-        let ValueKind::Operand(operand) = value.kind else { continue };
-        let in_chains = readers_in_chains(chains, at);
-        if last_use[at as usize] == NOBODY || in_chains == 0 || in_chains != readers[at as usize] as usize {
-            continue;
-        }
-        let Some(pattern) = gathered(operand).filter(|_| is_plain_float(value.dtype)) else { continue };
-        let [(_, 0..), (width, 0 | 1)] = *pattern else { return 0 };
-        let functions = chains.iter().any(|chain| chain.ops.iter().any(|op| op.is_unary()));
-        let shortest = if functions { SHORTEST_OF_FUNCTIONS } else { SHORTEST_ROW };
-        if width * bytes(bank_of(value.dtype)) < shortest || found != 0 && found != width {
-            return 0;
-        }
-        found = width;
-    }
-    found
-}
-
 /// Writes the steps that compute a root on every tile of `tiling` into `program`. `access_of` maps an operand
 /// to its access. If `half_in_bits` is given, values of dtype u16 are the bits of halves.
 ///
@@ -247,13 +117,13 @@ pub(crate) fn schedule(
         return Ok(());
     }
     // Only chains have non-temporal stores, and a call that is added up while it is computed is a chain.
-    let onto = onto(goal, tiling, bytes(bank_of(graph.dtype(root))));
+    let onto = match goal {
+        Goal::Sum(access) => onto(access, tiling, bytes(bank_of(graph.dtype(root)))),
+        Goal::Store(_) => None,
+    };
     let single = non_temporal || onto.is_some();
     let Chains { last_use, chains, choices, conditions, mut root_choice } =
         find(graph, (root, readers), (half_in_bits.is_some(), single), tiling, &access_of);
-    if onto.is_none() {
-        root_choice.clear();
-    }
     scheduler.onto = onto;
     scheduler.width = match (goal, onto) {
         (Goal::Store(_), _) => 0,
@@ -263,6 +133,9 @@ pub(crate) fn schedule(
             (tiling.accesses[access].kind == AccessKind::Gather).then(|| tiling.pattern(access))
         }),
     };
+    if scheduler.onto.is_none() {
+        root_choice.clear();
+    }
     let by_rows = |at| {
         let in_root = root_choice.iter().filter(|&&argument| argument == at).count();
         readers_in_chains(&chains, at) + in_root == readers[at as usize] as usize

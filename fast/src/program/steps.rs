@@ -125,6 +125,33 @@ pub(crate) enum Work {
     Sum { source: Source, bank: FloatBank, access: u32 },
 }
 
+impl Work {
+    /// In which bank and where values are added up while they are computed, if they are.
+    pub(crate) fn sum(&self) -> Option<(FloatBank, Onto)> {
+        match *self {
+            Work::ChainSum { bank, onto, .. }
+            | Work::ChoiceSum { bank, onto, .. }
+            | Work::SelectSum { bank, onto, .. } => Some((bank, onto)),
+            Work::Load { .. }
+            | Work::Across { .. }
+            | Work::Constant { .. }
+            | Work::Call { .. }
+            | Work::RoundedCall { .. }
+            | Work::Group { .. }
+            | Work::MathF64 { .. }
+            | Work::MathF32 { .. }
+            | Work::Choose { .. }
+            | Work::Chain { .. }
+            | Work::Pair { .. }
+            | Work::Grid { .. }
+            | Work::Spread { .. }
+            | Work::Store { .. }
+            | Work::Copy { .. }
+            | Work::Sum { .. } => None,
+        }
+    }
+}
+
 /// A step, and how often it runs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Step {
@@ -165,31 +192,15 @@ impl Program {
     /// Whether a step can compute the rows of several tiles at once: a chain, or a sum if each row is added
     /// to the next element, or all rows to one.
     fn computes_rows(&self, work: &Work, tiling: &Tiling) -> bool {
-        match *work {
-            Work::Chain { width, .. } => width == 0,
-            Work::ChainSum { onto, .. } | Work::ChoiceSum { onto, .. } | Work::SelectSum { onto, .. } => {
-                let access = onto.access as usize;
-                match tiling.accesses[access].kind {
-                    AccessKind::Splat => tiling.inner_step(access) == 1,
-                    AccessKind::Direct => tiling.inner_step(access) == 0,
-                    AccessKind::Gather => false,
-                }
-            }
-            Work::Load { .. }
-            | Work::Across { .. }
-            | Work::Constant { .. }
-            | Work::Call { .. }
-            | Work::RoundedCall { .. }
-            | Work::Group { .. }
-            | Work::MathF64 { .. }
-            | Work::MathF32 { .. }
-            | Work::Choose { .. }
-            | Work::Pair { .. }
-            | Work::Grid { .. }
-            | Work::Spread { .. }
-            | Work::Store { .. }
-            | Work::Copy { .. }
-            | Work::Sum { .. } => false,
+        if let Work::Chain { width, .. } = *work {
+            return width == 0;
+        }
+        let Some((_, Onto { access, .. })) = work.sum() else { return false };
+        let access = access as usize;
+        match tiling.accesses[access].kind {
+            AccessKind::Splat => tiling.inner_step(access) == 1,
+            AccessKind::Direct => tiling.inner_step(access) == 0,
+            AccessKind::Gather => false,
         }
     }
 
