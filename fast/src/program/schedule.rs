@@ -124,14 +124,20 @@ pub(crate) fn schedule(
     let single = non_temporal || onto.is_some();
     let Chains { last_use, chains, choices, conditions, mut root_choice } =
         find(graph, (root, readers), (half_in_bits.is_some(), single), tiling, &access_of);
-    scheduler.onto = onto;
-    scheduler.width = match (goal, onto) {
-        (Goal::Store(_), _) => 0,
-        (Goal::Sum(_), Some(onto)) => onto.width as usize,
-        (Goal::Sum(_), None) => row_width((graph, readers), &last_use, &chains, |at| {
-            let access = access_of(at) as usize;
-            (tiling.accesses[access].kind == AccessKind::Gather).then(|| tiling.pattern(access))
-        }),
+    (scheduler.onto, scheduler.width) = match (goal, onto) {
+        (Goal::Store(_), _) => (None, 0),
+        (Goal::Sum(access), Some(onto)) if tiling.accesses[access as usize].kind != AccessKind::Direct => {
+            (Some(onto), onto.width as usize)
+        }
+        // Sums of a whole tile are as contiguous as it is: a chain that reads operands by rows adds nothing
+        // up, but gathers less.
+        (Goal::Sum(_), onto) => {
+            let width = row_width((graph, readers), &last_use, &chains, |at| {
+                let access = access_of(at) as usize;
+                (tiling.accesses[access].kind == AccessKind::Gather).then(|| tiling.pattern(access))
+            });
+            (onto.filter(|_| width == 0), width)
+        }
     };
     if scheduler.onto.is_none() {
         root_choice.clear();
