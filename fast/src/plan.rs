@@ -103,7 +103,7 @@ impl Plan {
     pub(crate) fn of_tiny<O: TinyOperand>(tiny: &TinyCall<'_, O>, table: &'static Table) -> Plan {
         let (dtype, count) = (tiny.dtype, tiny.count);
         Plan {
-            task: Task { table, dtype, count, is_gradient: false, is_staged: false, half: None },
+            task: Task { table, dtype, count, is_sum: false, is_staged: false, half: None },
             shape: tiny.shape(),
             buffers: tiny.buffers(),
             route: Route::Single(tiny.call()),
@@ -154,13 +154,14 @@ impl Plan {
         lowered: &Lowered,
         (dtype, underlying, count): (DType, usize, usize),
     ) -> Result<Plan, NoPlan> {
-        let (dtype, shape, is_gradient) = match problem.wrt() {
-            Some(wrt) => (wrt.dtype, wrt.shape, true),
-            None => (dtype, &lowered.shape[..], false),
+        let (dtype, shape) = match problem.wrt() {
+            Some(wrt) => (wrt.dtype, wrt.shape),
+            None => (dtype, &lowered.shape[..]),
         };
+        let is_sum = lowered.is_sum(problem);
         let destination = Destination::of(problem).map(Box::new);
         let is_staged = destination.as_ref().is_some_and(|destination| destination.is_staged());
-        let task = Task { table: table(level), dtype, count, is_gradient, is_staged, half: in_bits(problem) };
+        let task = Task { table: table(level), dtype, count, is_sum, is_staged, half: in_bits(problem) };
         let mut buffers: SmallVec<[(DType, usize); OPERANDS]> = SmallVec::new();
         buffers.reserve_exact(problem.with_values().len());
         for form in problem.with_values() {
@@ -189,7 +190,7 @@ impl Plan {
         let dtype = operand.dtype;
         let count = within_limit(shape)?;
         let table = table(level);
-        let task = Task { table, dtype, count, is_gradient: false, is_staged: false, half: None };
+        let task = Task { table, dtype, count, is_sum: false, is_staged: false, half: None };
         Ok(Plan {
             task,
             shape: shape.into(),
@@ -221,9 +222,12 @@ impl Plan {
     /// | `chain` | calls over one row, each with the result of the one before |
     /// | `chain of rows` | the same over many rows at once |
     /// | `group` | the last calls in one loop: up to four of integers, or two comparisons and what joins them |
-    /// | `sum` | a gradient of one tile that is one sum of a chain or of choices |
-    /// | `gradient` | any other gradient |
+    /// | `sum` | a gradient over one tile that is added up, as one sum of a chain or of choices |
+    /// | `gradient` | any other gradient that is added up |
     /// | `tiles` | anything else |
+    ///
+    /// The gradient by an operand that is not stretched is not added up: its elements are computed like those
+    /// of a result.
     pub fn route_name(&self) -> &'static str {
         match &self.route {
             Route::Nothing => "nothing",
@@ -239,7 +243,7 @@ impl Plan {
                 }
             }
             Route::Sum(_) => "sum",
-            Route::General(_) if self.task.is_gradient => "gradient",
+            Route::General(_) if self.task.is_sum => "gradient",
             Route::General(tiled) if tiled.program.in_rows => "chain of rows",
             Route::General(tiled) if tiled.program.ends_with_group() => "group",
             Route::General(_) => "tiles",
@@ -312,7 +316,8 @@ impl Plan {
     /// Runs the route. The buffers have been checked, so every position that a tile reads is inside them.
     /// `cleared` says whether the output is all zeros.
     pub(crate) fn compute(&self, inputs: &[Input<'_>], output: &mut Output<'_>, cleared: bool) {
-        if self.task.is_gradient && !cleared {
+        let is_zero = matches!(self.route, Route::Nothing);
+        if (self.task.is_sum || is_zero) && !cleared {
             output.clear();
         }
         if self.task.half.is_some() {
@@ -368,7 +373,7 @@ impl Plan {
     fn run_tiles(&self, tiled: &TiledProgram, inputs: &[Input<'_>], output: Output<'_>) {
         let run = self.tiles(tiled, inputs);
         match output {
-            output if !self.task.is_gradient => parallel::result(&run, output),
+            output if !self.task.is_sum => parallel::result(&run, output),
             Output::F16(values) => {
                 let mut sums = vec![0.0f32; values.len()];
                 parallel::gradient(&run, Output::F32(&mut sums));

@@ -37,6 +37,17 @@ impl OperandLayout<'_> {
             }
         }
     }
+
+    /// Whether its elements are those of a nonempty result with these lengths, in their order.
+    pub(crate) fn is_whole(&self, lengths: &[usize]) -> bool {
+        let (mut dense, mut inside) = (1, 1usize);
+        lengths.iter().zip(self.map).rev().filter(|&(&length, _)| length != 1).all(|(&length, &own)| {
+            let stride = self.stride(own, length, &mut dense);
+            let goes_on = usize::try_from(stride) == Ok(inside);
+            inside = inside.saturating_mul(length);
+            goes_on
+        })
+    }
 }
 
 /// Whether the stride `outer` continues an inner axis of the given length and stride.

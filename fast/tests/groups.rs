@@ -335,7 +335,9 @@ fn gradients_of_choices_over_rows() {
     for width in [5, 8, 9, 16, 31, 32, 33, 64, 100, 129, 1100] {
         for rows in [1, 2, 3, 9, 40] {
             let shapes: [&[usize]; 5] = [&[rows, width], &[width], &[rows, 1], &[1], &[2, rows, width]];
-            for (at, expression) in choices.iter().enumerate() {
+            for (at, (expression, wrt)) in
+                choices.iter().flat_map(|choice| [(choice, 1), (choice, 2)]).enumerate()
+            {
                 let dtype = if (width + rows + at) % 2 == 0 { DType::F64 } else { DType::F32 };
                 let forms = [random.below(5), random.below(5), random.below(5)].map(|k| shapes[k]);
                 let mut operands = Vec::new();
@@ -352,7 +354,6 @@ fn gradients_of_choices_over_rows() {
                 let forward = Request::new(Rules::Numpy, forward, operands).unwrap();
                 let Outcome::Success(result) = Reference::new().run(&forward) else { continue };
                 let (shape, (rules, _, operands)) = (result.tensor.shape().clone(), forward.into_parts());
-                let wrt = 1 + random.below(2);
                 let expression = expression.clone();
                 let gradient = if random.below(3) == 0 {
                     Operation::Gradient { expression, wrt }

@@ -142,6 +142,18 @@ fn a_gradient_into_a_used_buffer_starts_from_zero() {
     }
 }
 
+/// Of an operand that is not stretched, which nothing is added to otherwise.
+#[test]
+fn a_gradient_that_is_zero_clears_a_used_buffer() {
+    let (_, _, operands) = sum().into_parts();
+    let gradient = Operation::Gradient { expression: Expression::operand(1), wrt: 0 };
+    let plan = Plan::new(&Request::new(Rules::Numpy, gradient, operands).unwrap()).unwrap();
+    let mut out = [100.0f32; 6];
+    let (a, b) = ([1.0f32; 6], [1.0f32; 3]);
+    plan.run_into(&[Input::from(&a[..]), Input::from(&b[..])], Output::from(&mut out[..])).unwrap();
+    assert_eq!(out, [0.0; 6]);
+}
+
 #[test]
 fn refusals_are_errors_of_the_plan() {
     let (_, operation, _) = sum().into_parts();

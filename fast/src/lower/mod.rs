@@ -18,7 +18,7 @@ pub(crate) use types::{call_dtype, differentiable, expression_dtype};
 pub(crate) use xla::{in_dim, intermediate, seats};
 
 use crate::inline_capacity::{AXES, OPERAND_AXES, filled};
-use crate::problem::{Form, Problem};
+use crate::problem::{Computed, Form, Problem};
 use crate::tiling::OperandLayout;
 use broadcheck_spec::{DType, Refusal, RefusalKind, RuleSet, Rules, Shape};
 use repeat::Cut;
@@ -151,6 +151,15 @@ impl Lowered {
             return OperandLayout { offset: 0, strides: Some(strides), map };
         }
         OperandLayout { offset: 0, strides: self.maps.row_major(), map: self.maps.of(wrt) }
+    }
+
+    /// Whether the problem's answer is a gradient that is added up: its operand is stretched or permuted.
+    #[inline]
+    pub(crate) fn is_sum(&self, problem: &Problem<'_>) -> bool {
+        match problem.computed {
+            Computed::Gradient { wrt, .. } => !self.layout_of_gradient(wrt).is_whole(self.loops()),
+            Computed::Elementwise(_) | Computed::Broadcast(_) => false,
+        }
     }
 }
 

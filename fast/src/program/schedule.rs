@@ -72,6 +72,8 @@ struct Scheduler<'a> {
     half_in_bits: Option<Half>,
     tiling: &'a Tiling,
     program: &'a mut Program,
+    /// Whether kernels write the root into the result. A half is converted first.
+    writes: bool,
     /// Where the root is added up while it is computed.
     onto: Option<Onto>,
     free: SmallVec<[(Bank, u32); VALUES]>,
@@ -105,8 +107,9 @@ pub(crate) fn schedule(
     let Root { graph, value: root, readers, goal } = root;
     *program = Program::default();
     let free = SmallVec::new();
+    let writes = matches!(goal, Goal::Store(dtype) if half(dtype).is_none());
     let mut scheduler =
-        Scheduler { table, half_in_bits, tiling, program, onto: None, free, live: 0, width: 0 };
+        Scheduler { table, half_in_bits, tiling, program, writes, onto: None, free, live: 0, width: 0 };
     if let (ValueKind::Operand(operand), Goal::Store(dtype)) = (graph.values[root as usize].kind, goal) {
         let access = access_of(operand);
         if (non_temporal || tiling.panel != 0) && half(dtype).is_none() {
@@ -155,14 +158,15 @@ pub(crate) fn schedule(
             ValueKind::Operand(operand) => scheduler.operand(access_of(operand), value.dtype, || by_rows(at)),
             ValueKind::Constant(bits) => scheduler.constant(bits, value.dtype)?,
             ValueKind::Slope { slope, arguments } => {
+                let direct = at == root && scheduler.writes && !non_temporal;
                 let onto = scheduler.onto.filter(|_| at == root);
-                let made = scheduler.slope((slope, onto), value.dtype, &placed, arguments)?;
+                let made = scheduler.slope(slope, value.dtype, (direct, onto), &placed, arguments)?;
                 scheduler.release_last(at, value.kind.arguments(), &last_use, &placed);
                 made
             }
             ValueKind::Call { function, arguments } => {
-                let stored = at == root && matches!(goal, Goal::Store(_));
-                let direct = stored && !non_temporal;
+                let stored = at == root && matches!(goal, Goal::Store(_)) && !non_temporal;
+                let direct = stored && scheduler.writes;
                 if let Some(chain) = chains.iter().find(|chain| chain.end == at) {
                     let made = if FloatBank::of(bank_of(value.dtype)).is_some() {
                         scheduler.chain(&placed, chain, value.dtype, (at == root).then_some(goal))?
@@ -196,7 +200,7 @@ pub(crate) fn schedule(
                     Some(onto) if at == root && !root_choice.is_empty() => {
                         scheduler.select_sum(value.dtype, given, onto)?
                     }
-                    Some(_) | None => scheduler.call(function, value.dtype, given, direct)?,
+                    Some(_) | None => scheduler.call(function, value.dtype, given, stored)?,
                 };
                 scheduler.release_last(at, &arguments[..count], &last_use, &placed);
                 made
@@ -343,7 +347,7 @@ impl Scheduler<'_> {
         };
         let target = if scalar {
             Target::Scalar(self.scalar(bank))
-        } else if root && !stationary && half(dtype).is_none() {
+        } else if root && !stationary && self.writes {
             Target::Output
         } else {
             Target::Vector(self.vector(bank, stationary))
@@ -423,7 +427,7 @@ impl Scheduler<'_> {
                 let register = self.scalar(bank);
                 (stored, Target::Scalar(register), Source::Scalar(register))
             }
-            Some(Goal::Store(_)) if !stationary => (stored, Target::Output, WRITTEN),
+            Some(Goal::Store(_)) if !stationary && self.writes => (stored, Target::Output, WRITTEN),
             Some(Goal::Sum(_)) if !stationary && let Some(onto) = self.onto => {
                 (Work::ChainSum { bank: float, first, start, end, onto }, Target::Output, WRITTEN)
             }
@@ -491,8 +495,9 @@ impl Scheduler<'_> {
     /// A derivative of placed arguments.
     fn slope(
         &mut self,
-        (slope, onto): (Slope, Option<Onto>),
+        slope: Slope,
         dtype: DType,
+        (root, onto): (bool, Option<Onto>),
         placed: &[Option<Placed>],
         [x, y, f]: [u32; 3],
     ) -> Result<Placed, NoKernel> {
@@ -525,7 +530,7 @@ impl Scheduler<'_> {
             let register = self.scalar(bank);
             (Target::Scalar(register), Source::Scalar(register))
         } else {
-            self.target_of_vectors(bank, false, stationary)
+            self.target_of_vectors(bank, root, stationary)
         };
         self.push(work, target, varies, stationary);
         Ok(Placed { source, varies, bank })
