@@ -91,7 +91,8 @@ pub(crate) struct Task {
     /// The number of elements of the result.
     pub(crate) count: usize,
     /// Whether the result is a gradient that is added up. That of an operand that is not stretched is
-    /// computed like any result, which takes half to two thirds of the time of clearing it and adding to it.
+    /// computed like any result: clearing it and adding to it takes up to twice as long (`benches/sweep`,
+    /// gradients over nothing).
     pub(crate) is_sum: bool,
     /// Whether the result is computed in other memory, from which it is copied to where it belongs.
     pub(crate) is_staged: bool,

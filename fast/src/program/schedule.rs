@@ -154,19 +154,18 @@ pub(crate) fn schedule(
         if last_use[at as usize] == NOBODY {
             continue;
         }
+        let stored = at == root && matches!(goal, Goal::Store(_)) && !non_temporal;
+        let direct = stored && scheduler.writes;
         placed[at as usize] = Some(match value.kind {
             ValueKind::Operand(operand) => scheduler.operand(access_of(operand), value.dtype, || by_rows(at)),
             ValueKind::Constant(bits) => scheduler.constant(bits, value.dtype)?,
             ValueKind::Slope { slope, arguments } => {
-                let direct = at == root && scheduler.writes && !non_temporal;
                 let onto = scheduler.onto.filter(|_| at == root);
                 let made = scheduler.slope(slope, value.dtype, (direct, onto), &placed, arguments)?;
                 scheduler.release_last(at, value.kind.arguments(), &last_use, &placed);
                 made
             }
             ValueKind::Call { function, arguments } => {
-                let stored = at == root && matches!(goal, Goal::Store(_)) && !non_temporal;
-                let direct = stored && scheduler.writes;
                 if let Some(chain) = chains.iter().find(|chain| chain.end == at) {
                     let made = if FloatBank::of(bank_of(value.dtype)).is_some() {
                         scheduler.chain(&placed, chain, value.dtype, (at == root).then_some(goal))?
