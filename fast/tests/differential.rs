@@ -242,6 +242,50 @@ fn large_results_of_one_call_are_the_same_on_every_level() {
     }
 }
 
+/// Gradients by an operand that is not stretched are stored like results, and long ones by non-temporal
+/// stores.
+#[test]
+fn large_gradients_that_are_not_added_up_are_the_same_on_every_level() {
+    let (rows, width) = (1031, 1030);
+    let count = rows * width;
+    let numbers = |count: usize, step: usize| -> Vec<f64> {
+        (0..count).map(|at| (at * step % 97) as f64 / 8.0 + 0.25).collect()
+    };
+    let (x, row, w) = (numbers(count, 7), numbers(width, 13), numbers(count, 5));
+    let dense = |name: &str, shape: &[usize], values: &Vec<f64>| {
+        Operand::dense(name, shape, Data::from(values.clone())).unwrap()
+    };
+    let product: fn(f64, f64, f64) -> f64 = |w, _, row| w * row;
+    let winner: fn(f64, f64, f64) -> f64 = |w, x, row| {
+        if x == row {
+            w / 2.0
+        } else if x > row {
+            w
+        } else {
+            0.0
+        }
+    };
+    for function in [Function::Multiply, Function::Maximum] {
+        let by_hand = if function == Function::Multiply { product } else { winner };
+        let expression =
+            Expression::call(function, [Expression::operand(0), Expression::operand(1)]).unwrap();
+        let cotangent = Box::new(dense("w", &[rows, width], &w));
+        let operation = Operation::Vjp { expression, wrt: 0, target_shape: None, cotangent };
+        let operands = vec![dense("x", &[rows, width], &x), dense("row", &[width], &row)];
+        let request = Request::new(Rules::Numpy, operation, operands).unwrap();
+        let want: Vec<f64> = (0..count).map(|at| by_hand(w[at], x[at], row[at % width])).collect();
+        for (level, start) in Level::available().flat_map(|level| [(level, 0), (level, 3)]) {
+            let plan = Plan::with_level(&request, level).unwrap();
+            let mut out = vec![-7.0; count + 8];
+            let end = start + count;
+            let inputs = [Input::from(&x[..]), Input::from(&row[..]), Input::from(&w[..])];
+            plan.run_into(&inputs, Output::from(&mut out[start..end])).unwrap();
+            assert!(out[..start].iter().chain(&out[end..]).all(|&value| value == -7.0));
+            assert!(out[start..end] == want, "{function:?} {level} {start}");
+        }
+    }
+}
+
 #[test]
 fn large_results_of_halves_are_the_same_on_every_level() {
     let count = 4 << 20;
