@@ -193,7 +193,7 @@ fn main() {
         " %",
     ));
 
-    let header = ["gradient", "dtype", "result", "over rows", "over columns", "over both"];
+    let header = ["gradient", "dtype", "result", "over rows", "over columns", "over both", "over nothing"];
     let mut table = Table::new("common", &header);
     let mut shares = Vec::new();
     for side in [200, 2000] {

@@ -9,7 +9,7 @@ use broadcheck_fast::{Input, Plan};
 use broadcheck_spec::{Expression, Function, Operand, Operation, Request, Rules};
 use support::by_pattern::{Ten, agree, exp_of_product, fused, shapes_of, specialised};
 use support::data::{Aligned, request};
-use support::gradients::{Gradients, Shares};
+use support::gradients::{Gradients, OVER, Shares};
 use support::kernels::Exp;
 use support::race::{Clock, Competitor, Rounds};
 use support::{
@@ -169,7 +169,7 @@ fn transposed<T: Real>(at: At, results: &mut Results) {
     }
 }
 
-/// Gradients by an operand that is stretched over rows, over columns and over both.
+/// Gradients by an operand that is stretched over rows, over columns, over both and not at all.
 fn gradients<T: Exp>(at: At, results: &mut Results) {
     use Function as F;
     let two = |function| call(function, [x(0), x(1)]);
@@ -179,7 +179,7 @@ fn gradients<T: Exp>(at: At, results: &mut Results) {
     gradients.two::<T, slopes::OfTanh>("tanh(x+y) by y", &call(F::Tanh, [two(F::Add)]), 1);
     gradients.two::<T, slopes::OfMaximum>("maximum(x,y) by x", &two(F::Maximum), 0);
     for Shares { gradient, dtype, side, shares } in gradients.measured {
-        for (share, over) in shares.into_iter().flatten().zip(["rows", "columns", "both"]) {
+        for (share, over) in shares.into_iter().flatten().zip(OVER) {
             let name = format!(
                 "gradient of {gradient} {dtype} {side}x{side}, over {over}, share of the loop's rate"
             );

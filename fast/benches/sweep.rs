@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::slice;
 use support::data::Aligned;
 use support::elements::{Element, map, values, zip};
-use support::gradients::{Gradients, Shares};
+use support::gradients::{Gradients, OVER, Shares};
 use support::kernels::{Body, Exp, Vector, fill, read};
 use support::race::{Clock, Competitor, Rounds};
 use support::results::{Results, Table, goal_at_most};
@@ -223,13 +223,13 @@ impl Sweep {
         });
     }
 
-    /// The gradients of ten functions by each operand, stretched to square matrices.
+    /// The gradients of ten functions by each operand, stretched to square matrices or of their shape.
     fn gradients<T: Element + Exp>(&mut self) {
         for side in [32, 100, 1000, 2000] {
             let mut gradients = Gradients::new(self.at, side, ROUNDS);
             gradients.ten_functions::<T>();
             for Shares { gradient, dtype, side, shares } in gradients.measured {
-                let stretched = shares.into_iter().zip(["rows", "columns", "both"]);
+                let stretched = shares.into_iter().zip(OVER);
                 for (share, over) in stretched.filter_map(|(share, over)| Some((share?, over))) {
                     let (operation, shape) =
                         (format!("gradient of {gradient}"), format!("{side}x{side} over {over}"));

@@ -1,12 +1,12 @@
 //! Gradients of common functions beside loops that are written for them ([`slopes`]): by each operand, which
-//! is stretched over rows, over columns or over both.
+//! is stretched over rows, over columns, over both or not at all.
 
 use super::At;
 use super::data::{Aligned, Arrays, Job, Real, call, x};
 use super::elements::{Element, values};
 use super::kernels::Exp;
 use super::race::{Competitor, Rounds, race};
-use super::slopes::{self, Loop, Place, Slope};
+use super::slopes::{self, Loop, Place, Slope, Stored};
 use broadcheck_fast::{Input, Plan};
 use broadcheck_spec::{Expression, Function, Operand, Operation, Request, Rules};
 use std::marker::PhantomData;
@@ -20,19 +20,33 @@ pub(crate) enum Stretch {
     Columns,
     /// It is a single value.
     Both,
+    /// It is the matrix, beside a row.
+    Nothing,
 }
 
 impl Stretch {
-    const ALL: [Stretch; 3] = [Stretch::Rows, Stretch::Columns, Stretch::Both];
+    const ALL: [Stretch; 4] = [Stretch::Rows, Stretch::Columns, Stretch::Both, Stretch::Nothing];
 
     fn shape(self, side: usize) -> Vec<usize> {
         match self {
             Stretch::Rows => vec![side],
             Stretch::Columns => vec![side, 1],
             Stretch::Both => vec![1],
+            Stretch::Nothing => vec![side, side],
+        }
+    }
+
+    /// The shape of the other operand.
+    fn beside(self, side: usize) -> Vec<usize> {
+        match self {
+            Stretch::Rows | Stretch::Columns | Stretch::Both => vec![side, side],
+            Stretch::Nothing => vec![side],
         }
     }
 }
+
+/// What an operand is stretched over, in the order of [`Shares`].
+pub(crate) const OVER: [&str; 4] = ["rows", "columns", "both", "nothing"];
 
 /// How the engine compares with a loop by hand in one gradient.
 #[derive(Clone, Copy)]
@@ -49,7 +63,7 @@ pub(crate) struct Shares {
     pub(crate) dtype: &'static str,
     /// The rows and columns of the result.
     pub(crate) side: usize,
-    pub(crate) shares: [Option<Share>; 3],
+    pub(crate) shares: [Option<Share>; 4],
 }
 
 /// Gradients of common functions, each with a cotangent of the result's shape.
@@ -100,15 +114,23 @@ impl Gradients {
         Share { rate: race.ratio(1, 0), nanoseconds: race.seconds(0) * 1e9 / count }
     }
 
-    /// A function of two operands, by one of them, of which the other has the shape of the result.
+    /// A function of two operands, by one of them. If it is stretched, the other one has the shape of the
+    /// result; otherwise the other one is a row.
     pub(crate) fn two<T: Exp, S: Slope>(&mut self, name: &'static str, expression: &Expression, wrt: usize) {
         let (side, at) = (self.side, self.at);
         let whole = [side, side];
         let shares = Stretch::ALL.map(|stretch| {
             let own = stretch.shape(side);
-            let shapes = if wrt == 0 { [&own[..], &whole] } else { [&whole, &own[..]] };
+            let other = stretch.beside(side);
+            let shapes = if wrt == 0 { [&own[..], &other] } else { [&other, &own[..]] };
             let arrays = Arrays::<T>::of(&[shapes[0], shapes[1], &whole]);
             let place = |array: usize, step| Place { values: &arrays.0[array], step };
+            if stretch == Stretch::Nothing {
+                let operands = [place(2, side), place(wrt, side), place(1 - wrt, 0), place(wrt, 0)];
+                return self.share::<T>((&shapes, arrays.inputs()), (expression, wrt), |out| {
+                    at.run_vectors(out, &Stored(rows_of::<T, S, 0b0111, false>(operands, side, false)));
+                });
+            }
             let others = place(1 - wrt, side);
             let operands = [place(2, side), place(wrt, 0), others, place(wrt, 0)];
             let by_row = stretch == Stretch::Columns;
@@ -129,7 +151,7 @@ impl Gradients {
         self.row::<T>(name, shares.map(Some));
     }
 
-    /// (x-m)*r*g+b by one of its columns m and r, or its rows g and b.
+    /// (x-m)*r*g+b by x, by one of its columns m and r, or by its rows g and b.
     fn layer_norm<T: Exp>(&mut self) {
         let (side, at) = (self.side, self.at);
         let shapes: [&[usize]; 5] = [&[side, side], &[side, 1], &[side, 1], &[side], &[side]];
@@ -144,6 +166,12 @@ impl Gradients {
         let share = |wrt, by_hand: &dyn Fn(&mut [T])| {
             Some(self.share::<T>((&shapes, arrays.inputs()), (&whole, wrt), by_hand))
         };
+        let normed = share(0, &|out| {
+            at.run_vectors(
+                out,
+                &Stored(rows_of::<T, slopes::OfNormed, 0b1001, false>([w, m, r, g], side, true)),
+            );
+        });
         let mean = share(1, &|out| {
             at.run_vectors(out, &rows_of::<T, slopes::OfMean, 0b1001, false>([w, m, r, g], side, true));
         });
@@ -156,10 +184,11 @@ impl Gradients {
         let bias = share(4, &|out| {
             at.run_vectors(out, &rows_of::<T, slopes::OfSum, 0b0001, true>([w, m, r, b], side, false));
         });
-        self.row::<T>("(x-m)\\*r\\*g+b by m", [None, mean, None]);
-        self.row::<T>("(x-m)\\*r\\*g+b by r", [None, scale, None]);
-        self.row::<T>("(x-m)\\*r\\*g+b by g", [gain, None, None]);
-        self.row::<T>("(x-m)\\*r\\*g+b by b", [bias, None, None]);
+        self.row::<T>("(x-m)\\*r\\*g+b by x", [None, None, None, normed]);
+        self.row::<T>("(x-m)\\*r\\*g+b by m", [None, mean, None, None]);
+        self.row::<T>("(x-m)\\*r\\*g+b by r", [None, scale, None, None]);
+        self.row::<T>("(x-m)\\*r\\*g+b by g", [gain, None, None, None]);
+        self.row::<T>("(x-m)\\*r\\*g+b by b", [bias, None, None, None]);
     }
 
     /// select(c,x,y) by x or y.
@@ -170,7 +199,8 @@ impl Gradients {
         let expression = call(Function::Select, [x(0), x(1), x(2)]);
         let shares = Stretch::ALL.map(|stretch| {
             let own = stretch.shape(side);
-            let shapes = if wrt == 1 { [&whole[..], &own, &whole] } else { [&whole[..], &whole, &own] };
+            let other = stretch.beside(side);
+            let shapes = if wrt == 1 { [&whole[..], &own, &other] } else { [&whole[..], &other, &own] };
             let arrays = Arrays::<T>::of(&[shapes[1], shapes[2], &whole]);
             let inputs = [bool::input(&conditions)].into_iter().chain(arrays.inputs()).collect();
             let (taken, w) = (wrt == 1, &*arrays.0[2]);
@@ -178,7 +208,10 @@ impl Gradients {
                 at.run(
                     out,
                     #[inline(always)]
-                    |out| slopes::of_select(stretch == Stretch::Rows, taken, (&conditions, w), side, out),
+                    |out| match stretch {
+                        Stretch::Nothing => slopes::of_whole_select(taken, (&conditions, w), out),
+                        _ => slopes::of_select(stretch == Stretch::Rows, taken, (&conditions, w), side, out),
+                    },
                 );
             })
         });
@@ -186,7 +219,7 @@ impl Gradients {
         self.row::<T>(name, shares.map(Some));
     }
 
-    fn row<T: Real>(&mut self, gradient: &'static str, shares: [Option<Share>; 3]) {
+    fn row<T: Real>(&mut self, gradient: &'static str, shares: [Option<Share>; 4]) {
         self.measured.push(Shares { gradient, dtype: T::NAME, side: self.side, shares });
     }
 

@@ -1,5 +1,6 @@
 //! Loops for the gradients of common functions, each written for one function, one operand and one way in
-//! which that operand is stretched: the cotangent times the derivative, summed to the shape of the operand.
+//! which that operand is stretched: the cotangent times the derivative, summed to the shape of the operand,
+//! or stored if it is not stretched.
 
 use super::kernels::{Body, Exp, Four, Math, Vector, each, read, splat};
 use std::marker::PhantomData;
@@ -77,6 +78,8 @@ slopes! {
     OfScale(w, m, x, g) each!(w, m, x, g => w.multiply(g).multiply(x.subtract(m)));
     /// Of (x - m) * r * g by g.
     OfGain(w, m, x, r) each!(w, m, x, r => w.multiply(x.subtract(m).multiply(r)));
+    /// Of (x - m) * r * g by x.
+    OfNormed(w, _own, r, g) each!(w, r, g => w.multiply(g).multiply(r));
 }
 
 #[inline(always)]
@@ -182,14 +185,40 @@ impl<T: Exp, S: Slope, const EACH: u8, const DOWN: bool> Body<T> for Loop<'_, T,
     }
 }
 
+/// The slopes of such a loop, each stored: the gradient by an operand that is not stretched.
+pub(crate) struct Stored<L>(pub(crate) L);
+
+impl<T: Exp, S: Slope, const EACH: u8, const DOWN: bool> Body<T> for Stored<Loop<'_, T, S, EACH, DOWN>> {
+    #[inline(always)]
+    fn run<V: Vector<Element = T>>(&self, out: &mut [T]) {
+        let (step, width) = (4 * V::WIDTH, self.0.width);
+        let whole = width - width % step;
+        for (row, out) in out.chunks_exact_mut(width).enumerate() {
+            for at in (0..whole).step_by(step) {
+                store_to::<V>(&mut out[at..at + step], self.0.group::<V>(row, at, true));
+            }
+            if whole != width {
+                let mut rest = [T::default(); GROUP];
+                store_to::<V>(&mut rest[..step], self.0.group::<V>(row, whole, false));
+                out[whole..].copy_from_slice(&rest[..width - whole]);
+            }
+        }
+    }
+}
+
 /// Adds a group of vectors to as many elements.
 #[inline(always)]
 fn add_to<V: Vector>(out: &mut [V::Element], values: Four<V>) {
     let sums = read::<V>(out, 0);
-    let sums = each!(sums, values => sums.add(values));
-    for (k, sum) in sums.into_iter().enumerate() {
+    store_to::<V>(out, each!(sums, values => sums.add(values)));
+}
+
+/// Stores a group of vectors as so many elements.
+#[inline(always)]
+fn store_to<V: Vector>(out: &mut [V::Element], values: Four<V>) {
+    for (k, value) in values.into_iter().enumerate() {
         let place = &mut out[k * V::WIDTH..(k + 1) * V::WIDTH];
-        super::kernels::store(sum, place);
+        super::kernels::store(value, place);
     }
 }
 
@@ -200,6 +229,14 @@ fn total<V: Vector<Element: Exp>>([a, b, c, d]: Four<V>) -> V::Element {
     let lanes = &mut lanes[..V::WIDTH];
     super::kernels::store(a.add(b).add(c.add(d)), lanes);
     lanes.iter().fold(V::Element::default(), |sum: V::Element, &lane| sum.add(lane))
+}
+
+/// Those elements of `w` for which a condition is `taken`; 0 in place of the others.
+#[inline(always)]
+pub(crate) fn of_whole_select<T: Exp>(taken: bool, (conditions, w): (&[bool], &[T]), out: &mut [T]) {
+    for (out, (w, condition)) in out.iter_mut().zip(w.iter().zip(conditions)) {
+        *out = if *condition == taken { *w } else { T::default() };
+    }
 }
 
 /// The sum of those elements of `w` for which a condition is `taken`: of columns to a row, or of rows to a
