@@ -33,13 +33,13 @@ pub(crate) struct FoldCall {
     bank: FloatBank,
     kind: ChainKind,
     pub(crate) rows: usize,
-    first: Argument,
-    links: SmallVec<[(ChainOp, Argument); LINKS]>,
+    first: Place,
+    links: SmallVec<[(ChainOp, Place); LINKS]>,
 }
 
 /// Where an argument is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Argument {
+pub(crate) struct Place {
     /// The operand's index among the inputs.
     operand: u32,
     /// Whether it is one value in each row.
@@ -52,9 +52,9 @@ pub(crate) struct Argument {
     pub(crate) step: usize,
 }
 
-impl Argument {
+impl Place {
     /// Of a link without an argument.
-    pub(crate) const NONE: Argument = Argument { operand: 0, scalar: true, offset: 0, length: 0, step: 0 };
+    pub(crate) const NONE: Place = Place { operand: 0, scalar: true, offset: 0, length: 0, step: 0 };
 
     /// Of an operand under `rows` rows of `width` elements.
     #[inline(always)]
@@ -64,12 +64,12 @@ impl Argument {
         scalar: bool,
         step: usize,
         (rows, width): (usize, usize),
-    ) -> Argument {
+    ) -> Place {
         let last = if scalar { 1 } else { width };
-        Argument { operand, scalar, offset, length: (rows - 1) * step + last, step }
+        Place { operand, scalar, offset, length: (rows - 1) * step + last, step }
     }
 
-    /// Its values; of [`Argument::NONE`] none, whatever the dtype of the first operand is.
+    /// Its values; of [`Place::NONE`] none, whatever the dtype of the first operand is.
     #[inline(always)]
     pub(crate) fn values<'a, T: Stored>(&self, inputs: &[Input<'a>]) -> &'a [T] {
         match self.length {
@@ -135,9 +135,9 @@ impl FoldCall {
                 1 => false,
                 _ => return None,
             };
-            Some(Argument::new(u32::try_from(*operand).ok()?, offset(at), scalar, step, (rows, width)))
+            Some(Place::new(u32::try_from(*operand).ok()?, offset(at), scalar, step, (rows, width)))
         };
-        let mut links: SmallVec<[(ChainOp, Argument); LINKS]> = SmallVec::new();
+        let mut links: SmallVec<[(ChainOp, Place); LINKS]> = SmallVec::new();
         links.reserve_exact(nodes.len() - inner.len());
         // Which operand each node is, in the order of the nodes; the calls have the number of no operand.
         let mut order: SmallVec<[u32; NODES]> = SmallVec::new();
@@ -165,7 +165,7 @@ impl FoldCall {
             }
             let other = match other {
                 Some(other) => argument(order[other], &nodes[other])?,
-                None => Argument::NONE,
+                None => Place::NONE,
             };
             // A value that is the same in every row is computed once, which takes a register.
             is_same &= first?.step == 0 && other.step == 0;
@@ -198,13 +198,13 @@ impl FoldCall {
             Source::Operand { access, scalar } => {
                 let step = if shape.0 == 1 { 0 } else { tiling.inner_step(access as usize) };
                 let offset = tiling.accesses[access as usize].offset;
-                Some(Argument::new(used[access as usize], offset, scalar, step, shape))
+                Some(Place::new(used[access as usize], offset, scalar, step, shape))
             }
             Source::Vector(_) | Source::Panel(_) | Source::Scalar(_) | Source::Rows { .. } => None,
         };
-        let mut links: SmallVec<[(ChainOp, Argument); LINKS]> = SmallVec::new();
+        let mut links: SmallVec<[(ChainOp, Place); LINKS]> = SmallVec::new();
         for &(op, source) in &program.links[start as usize..end as usize] {
-            links.push((op, source.map_or(Some(Argument::NONE), argument)?));
+            links.push((op, source.map_or(Some(Place::NONE), argument)?));
         }
         let kind = ChainKind::of(links.iter().map(|&(op, _)| op));
         Some(FoldCall { bank, kind, rows: shape.0, first: argument(first)?, links })
@@ -217,8 +217,8 @@ impl FoldCall {
 
     #[inline(always)]
     fn compute<T: Float>(&self, table: &Table, inputs: &[Input<'_>], output: &mut Output<'_>) {
-        let link = |op: ChainOp, argument: &Argument| {
-            let &Argument { scalar, step, .. } = argument;
+        let link = |op: ChainOp, argument: &Place| {
+            let &Place { scalar, step, .. } = argument;
             Link { op, values: argument.values::<T>(inputs), step, scalar }
         };
         let first = link(ChainOp::Add, &self.first);

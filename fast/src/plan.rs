@@ -222,6 +222,7 @@ impl Plan {
     /// | `chain` | calls over one row, each with the result of the one before |
     /// | `chain of rows` | the same over many rows at once |
     /// | `group` | the last calls in one loop: up to four of integers, or two comparisons and what joins them |
+    /// | `step` | one chain with numbers among its arguments, or one choice, over one tile |
     /// | `sum` | a gradient over one tile that is added up, as one sum of a chain or of choices |
     /// | `gradient` | any other gradient that is added up |
     /// | `tiles` | anything else |
@@ -242,6 +243,7 @@ impl Plan {
                     "chain of rows"
                 }
             }
+            Route::Step(_) => "step",
             Route::Sum(_) => "sum",
             Route::General(_) if self.task.is_sum => "gradient",
             Route::General(tiled) if tiled.program.in_rows => "chain of rows",
@@ -338,6 +340,7 @@ impl Plan {
             Route::Turned(call) => call.run(self.task.table, inputs, output.all()),
             Route::Rows(call) => call.run(inputs, output),
             Route::Fold(call) => call.run(self.task.table, inputs, output),
+            Route::Step(call) => call.run(self.task.table, inputs, output),
             Route::Sum(call) => call.run(self.task.table, inputs, output),
             Route::Pair(tiled) | Route::General(tiled) => self.run_tiles(tiled, inputs, output.all()),
         }

@@ -19,6 +19,7 @@ use crate::program::{
 };
 use crate::rows::RowsCall;
 use crate::scratch::{FloatBank, REGISTER_BYTES};
+use crate::step_call::StepCall;
 use crate::sum_call::SumCall;
 use crate::tiling::{Axes, OperandLayout, Tiling};
 use crate::turned::TurnedCall;
@@ -65,6 +66,8 @@ pub(crate) enum Route {
     Rows(RowsCall),
     /// One chain over rows.
     Fold(FoldCall),
+    /// One chain with numbers, or one choice, over one tile.
+    Step(StepCall),
     /// A gradient that is one sum over one tile.
     Sum(SumCall),
     /// Any problem.
@@ -314,9 +317,14 @@ fn general(
     }
     // A result that is staged is computed in blocks of tiles.
     let is_one_call = !tiled.non_temporal && (!task.is_staged || tiled.tiling.tiles == 1);
-    let fold =
-        if is_one_call { FoldCall::of_program(&tiled.program, &tiled.tiling, &tiled.used) } else { None };
-    Ok(fold.map_or(Route::General(tiled), Route::Fold))
+    if !is_one_call {
+        return Ok(Route::General(tiled));
+    }
+    if let Some(call) = FoldCall::of_program(&tiled.program, &tiled.tiling, &tiled.used) {
+        return Ok(Route::Fold(call));
+    }
+    let step = StepCall::of_program(&tiled.program, &tiled.tiling, &tiled.used);
+    Ok(step.map_or(Route::General(tiled), Route::Step))
 }
 
 /// The tiles and the program that compute `root` under a shape of `count` elements. Tiles are so small that
@@ -560,6 +568,37 @@ mod tests {
             assert_eq!(route(rows, width), "chain of rows", "{rows} rows of {width}");
         }
         assert_eq!(route(32, 15), "tiles");
+    }
+
+    /// The gradient by an operand that is not stretched, which is a choice or a chain with the number 1.
+    #[test]
+    fn gradients_over_nothing_of_one_tile_are_one_step() {
+        use Function as F;
+        let (x, y) = (Expression::operand(0), Expression::operand(1));
+        let call = |function, arguments: &[Expression]| {
+            Expression::call(function, arguments.iter().cloned()).unwrap()
+        };
+        let sum = call(F::Add, &[x.clone(), y.clone()]);
+        let less = call(F::Less, &[x.clone(), y.clone()]);
+        let condition = Expression::operand(2);
+        for (expression, way) in [
+            (call(F::Maximum, &[x.clone(), y.clone()]), "step"),
+            (call(F::Select, &[condition, x.clone(), y.clone()]), "step"),
+            (call(F::Select, &[less, x.clone(), y.clone()]), "step"),
+            (call(F::Log, &[sum.clone()]), "step"),
+            (call(F::Tanh, &[sum]), "tiles"),
+        ] {
+            for wrt in 0..2 {
+                let operand = |name: &str| Operand::dense(name, [32, 32], vec![1.0f32; 1024]).unwrap();
+                let mut operands = vec![operand("x"), operand("y")];
+                if expression.reads(2) {
+                    operands.push(Operand::dense("c", [32, 32], vec![true; 1024]).unwrap());
+                }
+                let operation = Operation::Gradient { expression: expression.clone(), wrt };
+                let request = Request::new(Rules::Numpy, operation, operands).unwrap();
+                assert_eq!(crate::Plan::new(&request).unwrap().route_name(), way, "{expression:?} by {wrt}");
+            }
+        }
     }
 
     #[test]

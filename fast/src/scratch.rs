@@ -136,6 +136,8 @@ pub(crate) trait Float: Lane + Math {
     fn float_kernels(table: &Table) -> &FloatKernels<Self>;
     /// A constant of a program, rounded.
     fn of_number(number: f64) -> Self;
+    /// The kernel of a call, if its elements have this type.
+    fn from_bank(kernel: BankCall) -> Option<CallKernel<Self>>;
 }
 
 impl Float for f64 {
@@ -145,6 +147,10 @@ impl Float for f64 {
 
     fn of_number(number: f64) -> f64 {
         number
+    }
+
+    fn from_bank(kernel: BankCall) -> Option<CallKernel<f64>> {
+        if let BankCall::F64(kernel) = kernel { Some(kernel) } else { None }
     }
 }
 
@@ -156,6 +162,10 @@ impl Float for f32 {
     #[allow(clippy::cast_possible_truncation, reason = "constants are small numbers, infinite or NaN")]
     fn of_number(number: f64) -> f32 {
         number as f32
+    }
+
+    fn from_bank(kernel: BankCall) -> Option<CallKernel<f32>> {
+        if let BankCall::F32(kernel) = kernel { Some(kernel) } else { None }
     }
 }
 

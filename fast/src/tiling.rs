@@ -241,6 +241,11 @@ impl Tiling {
         }
     }
 
+    /// The elements of the only tile, if there is one alone. It may be shorter than a full one.
+    pub(crate) fn only(&self) -> Option<usize> {
+        (self.tiles == 1).then_some(self.last)
+    }
+
     /// Adds the access of an operand to tiles that have `chunk` entries of an axis and everything inside it.
     fn access(&mut self, axes: &Axes, operand: usize, offset: usize, inside: usize, chunk: usize) {
         let first = self.patterns.len();

@@ -286,6 +286,45 @@ fn large_gradients_that_are_not_added_up_are_the_same_on_every_level() {
     }
 }
 
+/// One tile of any length, also one that is not made of whole vectors: gradients over nothing that are one
+/// choice, or one chain with a number.
+#[test]
+fn gradients_of_one_tile_that_are_not_added_up_are_the_same_on_every_level() {
+    use Function as F;
+    let (x, y, c) = (Expression::operand(0), Expression::operand(1), Expression::operand(2));
+    let call = |function, arguments: &[&Expression]| {
+        Expression::call(function, arguments.iter().map(|&argument| argument.clone())).unwrap()
+    };
+    let (sum, less) = (call(F::Add, &[&x, &y]), call(F::LessEqual, &[&x, &y]));
+    let expressions = [
+        call(F::Maximum, &[&x, &y]),
+        call(F::Select, &[&c, &x, &y]),
+        call(F::Select, &[&less, &x, &call(F::Multiply, &[&y, &x])]),
+        call(F::Log, &[&sum]),
+        call(F::Divide, &[&y, &x]),
+    ];
+    let (engines, mut counts) = (engines(), Counts::default());
+    for count in [1, 7, 64, 1000, 1031, 2049, 5003, 10_000, 16_383] {
+        let numbers =
+            |step: usize| -> Vec<f32> { (0..count).map(|at| (at * step % 97) as f32 / 8.0 + 0.25).collect() };
+        let (values, limits) = (numbers(7), numbers(13));
+        let conditions: Vec<bool> = (0..count).map(|at| at * 5 % 7 < 3).collect();
+        for expression in &expressions {
+            let mut operands = vec![
+                Operand::dense("x", [count], Data::from(values.clone())).unwrap(),
+                Operand::dense("y", [count], Data::from(limits.clone())).unwrap(),
+            ];
+            if expression.reads(2) {
+                operands.push(Operand::dense("c", [count], Data::from(conditions.clone())).unwrap());
+            }
+            let operation = Operation::Gradient { expression: expression.clone(), wrt: 0 };
+            let request = Request::new(Rules::Numpy, operation, operands).unwrap();
+            check(&request, &engines, count as u64, &mut counts);
+        }
+    }
+    assert_eq!(counts.successes, 9 * expressions.len());
+}
+
 #[test]
 fn large_results_of_halves_are_the_same_on_every_level() {
     let count = 4 << 20;

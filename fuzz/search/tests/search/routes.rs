@@ -36,6 +36,7 @@ fn requests_take_every_way() {
         ("call", 100),
         ("chain", 50),
         ("group", 50),
+        ("step", 100),
         ("sum", 100),
         ("gradient", 100),
         ("tiles", 100),
