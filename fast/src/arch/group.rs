@@ -1,7 +1,7 @@
 //! What the links of a [`chain`](super::chain) do to a group of vectors, whose values stay in registers from
 //! the first argument to the last link.
 
-use super::chain::{ChainOp, FUNCTIONS, Link, SUMS};
+use super::chain::{ChainOp, FUNCTIONS, Link, NO_EXP, SUMS};
 use super::stream::{LINE, prefetch};
 use super::vector::{Vector, each};
 
@@ -13,7 +13,8 @@ const AHEAD: usize = 2048;
 ///
 /// # Safety
 /// The machine has the instructions of `V`. From `at` on, each row of every vector argument has
-/// `U / ROWS * V::WIDTH` elements; a scalar has one. With `KIND == FUNCTIONS`, unary links need no argument.
+/// `U / ROWS * V::WIDTH` elements; a scalar has one. With `KIND` of `FUNCTIONS` or `NO_EXP`, unary links need
+/// no argument.
 #[inline(always)]
 pub(super) unsafe fn compute<
     V: Vector,
@@ -105,20 +106,20 @@ pub(super) unsafe fn compute<
                         rest = others;
                     }
                 }
-                // Only `FUNCTIONS` is compiled with these, and `ChainKind::of` chooses it for every chain
-                // that has one.
+                // Only `FUNCTIONS` is compiled with all of these, and it is chosen for every chain that has
+                // one, or is added up and has exp.
                 (ChainOp::Negate, _) => {
-                    if KIND == FUNCTIONS {
+                    if KIND == FUNCTIONS || KIND == NO_EXP {
                         a = each!(a => a.negate());
                     }
                 }
                 (ChainOp::Abs, _) => {
-                    if KIND == FUNCTIONS {
+                    if KIND == FUNCTIONS || KIND == NO_EXP {
                         a = each!(a => a.abs());
                     }
                 }
                 (ChainOp::Sqrt, _) => {
-                    if KIND == FUNCTIONS {
+                    if KIND == FUNCTIONS || KIND == NO_EXP {
                         a = each!(a => a.sqrt());
                     }
                 }

@@ -42,8 +42,8 @@ pub(super) unsafe trait LevelVector: Vector {
     ///
     /// # Safety
     /// The machine has the level's instructions.
-    unsafe fn chain_sum(
-        values: Folded<'_, '_, '_, Self::Element>,
+    unsafe fn chain_sum<const KIND: u8>(
+        values: Folded<'_, '_, '_, Self::Element, KIND>,
         reduction: Reduction,
         sums: &mut [Self::Element],
     );
@@ -130,8 +130,8 @@ macro_rules! level_vector {
             }
 
             #[inline(always)]
-            unsafe fn chain_sum(
-                values: Folded<'_, '_, '_, Self::Element>,
+            unsafe fn chain_sum<const KIND: u8>(
+                values: Folded<'_, '_, '_, Self::Element, KIND>,
                 reduction: Reduction,
                 sums: &mut [Self::Element],
             ) {
@@ -315,7 +315,7 @@ pub(super) trait Simd: Sized {
         rows: usize,
         out: &mut [V::Element],
     );
-    unsafe fn chain_sum<V: LevelVector<Level = Self>>(
+    unsafe fn chain_sum<V: LevelVector<Level = Self>, const KIND: u8>(
         first: &Link<'_, V::Element>,
         links: (&mut [Link<'_, V::Element>], bool),
         reduction: Reduction,
@@ -497,14 +497,14 @@ macro_rules! entry_points {
         }
 
         $(#[target_feature(enable = $features)])?
-        unsafe fn chain_sum<V: LevelVector<Level = Self>>(
+        unsafe fn chain_sum<V: LevelVector<Level = Self>, const KIND: u8>(
             first: &Link<'_, V::Element>,
             (links, fetches): (&mut [Link<'_, V::Element>], bool),
             reduction: Reduction,
             sums: &mut [V::Element],
         ) {
             // SAFETY: as in `chain`.
-            unsafe { V::chain_sum(Folded { first: *first, links, fetches }, reduction, sums) }
+            unsafe { V::chain_sum::<KIND>(Folded { first: *first, links, fetches }, reduction, sums) }
         }
 
         $(#[target_feature(enable = $features)])?

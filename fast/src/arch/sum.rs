@@ -11,7 +11,7 @@
 //!       lanes   [ + ][ + ][ + ][ + ]--[ + ][ + ][ + ][ + ]--[ + ][ + ][ +     in registers
 //! ```
 
-use super::chain::{FUNCTIONS, LANES, Link};
+use super::chain::{LANES, Link};
 use super::group::{compute, fetch};
 use super::vector::{Vector, each};
 use std::mem::MaybeUninit;
@@ -131,14 +131,15 @@ pub(super) trait Values {
     fn advance(&mut self);
 }
 
-/// The values of a chain. If its operands are not in the caches, it `fetches` them ahead.
-pub(super) struct Folded<'a, 'b, 'c, T> {
+/// The values of a chain, of any operations or of all but exp: `KIND` is `FUNCTIONS` or `NO_EXP`. If its
+/// operands are not in the caches, it `fetches` them ahead.
+pub(super) struct Folded<'a, 'b, 'c, T, const KIND: u8> {
     pub(super) first: Link<'a, T>,
     pub(super) links: &'b mut [Link<'c, T>],
     pub(super) fetches: bool,
 }
 
-impl<T: Vector<Element = T> + Default> Values for Folded<'_, '_, '_, T> {
+impl<T: Vector<Element = T> + Default, const KIND: u8> Values for Folded<'_, '_, '_, T, KIND> {
     type Element = T;
 
     #[inline(always)]
@@ -155,7 +156,7 @@ impl<T: Vector<Element = T> + Default> Values for Folded<'_, '_, '_, T> {
             }
         }
         // SAFETY: guaranteed by the caller.
-        unsafe { compute::<V, U, 1, FUNCTIONS, true>(&self.first, self.links, from) }
+        unsafe { compute::<V, U, 1, KIND, true>(&self.first, self.links, from) }
     }
 
     #[inline(always)]

@@ -1,7 +1,7 @@
 //! The table of a level's kernels, and the choice of a level.
 #![deny(clippy::wildcard_enum_match_arm)]
 
-use super::chain::{ARITHMETIC, ChainKind, FUNCTIONS, Link, SUMS};
+use super::chain::{ARITHMETIC, ChainKind, FUNCTIONS, Link, NO_EXP, SUMS};
 use super::condition::{Condition, Conditions, conditions};
 use super::element::{Element, Integer};
 use super::halves::{Bf16, F16, Format, In, VectorOp};
@@ -154,8 +154,8 @@ pub(crate) struct FloatKernels<T: 'static> {
     pub(crate) chain: Chains<T>,
     /// The same with non-temporal stores where the level has them.
     chain_non_temporal: Chains<T>,
-    /// Adds up the values of a chain.
-    pub(crate) chain_sum: ChainSum<T>,
+    /// Adds up the values of a chain without exp, and of one with it.
+    chain_sum: [ChainSum<T>; 2],
     /// Adds up choices by a comparison.
     pub(crate) choice_sum: ChoiceSum<T>,
     /// Adds up choices by a condition.
@@ -223,6 +223,12 @@ impl<T> FloatKernels<T> {
     /// The kernel of a condition, if there is one.
     pub(crate) fn condition(&self, condition: Condition) -> Option<CallKernel<T>> {
         self.conditions.of(condition).map(CallKernel::Condition)
+    }
+
+    /// Adds up the values of a chain.
+    #[inline]
+    pub(crate) fn chain_sum(&self, has_exp: bool) -> ChainSum<T> {
+        self.chain_sum[usize::from(has_exp)]
     }
 
     /// Runs a chain with non-temporal stores where the level has them.
@@ -516,7 +522,7 @@ where
         paired: Kernel(S::paired::<V>),
         chain: chains::<S, V, false>(),
         chain_non_temporal: chains::<S, V, true>(),
-        chain_sum: Kernel(S::chain_sum::<V>),
+        chain_sum: [Kernel(S::chain_sum::<V, NO_EXP>), Kernel(S::chain_sum::<V, FUNCTIONS>)],
         choice_sum: Kernel(S::choice_sum::<V>),
         select_sum: Kernel(S::select_sum::<V>),
         choose: Kernel(S::choose::<V>),

@@ -28,7 +28,8 @@ impl Tile<'_, '_> {
                 given.push(tile.summed(op, source, rows));
             }
             let first = tile.summed(ChainOp::Add, Some(first), rows);
-            let kernel = T::float_kernels(tile.run.table).chain_sum;
+            let has_exp = links.iter().any(|&(op, _)| op == ChainOp::Exp);
+            let kernel = T::float_kernels(tile.run.table).chain_sum(has_exp);
             kernel.run(&first, (&mut given, tile.run.fetches), reduction, sums);
         });
     }

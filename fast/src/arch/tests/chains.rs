@@ -176,7 +176,13 @@ fn the_sum_of_a_chain_has_the_bits_of_the_sum_of_its_values() {
     let values: Vec<f64> = (0..2100).map(|at| f64::from(at % 89) / 41.0 - 1.0).collect();
     for table in tables() {
         let kernels = &table.float_f64;
-        for (scalar, last) in [(true, ChainOp::Multiply), (false, ChainOp::Exp), (false, ChainOp::Subtract)] {
+        for (scalar, unary, last) in [
+            (true, ChainOp::Exp, ChainOp::Multiply),
+            (false, ChainOp::Negate, ChainOp::Exp),
+            (false, ChainOp::Negate, ChainOp::Subtract),
+            (true, ChainOp::Sqrt, ChainOp::Abs),
+        ] {
+            let chain_sum = kernels.chain_sum([unary, last].contains(&ChainOp::Exp));
             for (count, step) in [1, 7, 8, 9, 63, 64, 65, 100, 127, 128, 129, 300, 697]
                 .iter()
                 .flat_map(|&n| [(n, 0), (n, n), (n, n + 2)])
@@ -187,23 +193,18 @@ fn the_sum_of_a_chain_has_the_bits_of_the_sum_of_its_values() {
                     Link { op, values: &values[3..3 + length], step, scalar }
                 };
                 let first = link(ChainOp::Add, scalar);
-                let links = [link(ChainOp::Multiply, false), link(ChainOp::Exp, true), link(last, !scalar)];
+                let links = [link(ChainOp::Multiply, false), link(unary, true), link(last, !scalar)];
                 let mut stored = vec![0.0; rows * count];
                 kernels.chain.run(&first, &mut links.clone(), rows, &mut stored);
                 let (mut found, mut want) = ([0.25, 0.5, 0.75], [0.25, 0.5, 0.75]);
                 let across = Reduction::Across { width: count };
-                kernels.chain_sum.run(&first, (&mut links.clone(), fetches), across, &mut found);
+                chain_sum.run(&first, (&mut links.clone(), fetches), across, &mut found);
                 kernels.sum_rows.run(&mut want, &stored);
                 assert_eq!(found.map(f64::to_bits), want.map(f64::to_bits), "{} of {count}", table.level);
                 // Row by row, to one row.
                 for rows in 0..=rows {
                     let mut sums = values[..count].to_vec();
-                    kernels.chain_sum.run(
-                        &first,
-                        (&mut links.clone(), fetches),
-                        Reduction::Down { rows },
-                        &mut sums,
-                    );
+                    chain_sum.run(&first, (&mut links.clone(), fetches), Reduction::Down { rows }, &mut sums);
                     for (at, found) in sums.iter().enumerate() {
                         let column = stored[at..].iter().step_by(count).take(rows);
                         let want = column.fold(values[at], |sum, value| sum + value);

@@ -223,7 +223,7 @@ fn sums_accept_the_lengths_that_fit() {
                     for (reduction, sums) in sizes {
                         let case = (reduction, step, scalar, available);
                         check(table.level, both, sums, case, |sums| {
-                            kernels.chain_sum.run(
+                            kernels.chain_sum(false).run(
                                 &link(scalar),
                                 (&mut [link(false)], fetches),
                                 reduction,
@@ -231,7 +231,7 @@ fn sums_accept_the_lengths_that_fit() {
                             );
                         });
                         check(table.level, both, sums, case, |sums| {
-                            kernels.chain_sum.run(
+                            kernels.chain_sum(true).run(
                                 &link(false),
                                 (&mut [link(scalar)], fetches),
                                 reduction,
