@@ -55,6 +55,11 @@ fn rows(along: &Along<'_>) -> usize {
     along.shape[..along.axis].iter().product()
 }
 
+/// Whether an axis of the result is summed over (clause GRAD-1).
+fn is_summed(spread: &Spread<'_>, axis: usize) -> bool {
+    axis < spread.result.len() && spread.own(axis).is_none_or(|own| spread.lengths[own] == 1)
+}
+
 fn is_wide(spread: &Spread<'_>) -> bool {
     spread.lengths.iter().filter(|&&length| length > 1).count() > 1
 }
@@ -110,6 +115,40 @@ pub(super) static FAULTS: &[Fault] = &[
             let again = if count > 8 && rest > 0 { &values[count - 8..count - rest] } else { &[] };
             values.iter().chain(again).copied().collect()
         }),
+    ),
+    invented(
+        "sums/end-of-a-row-from-the-next",
+        G,
+        "A sum along the last axis reads vectors of eight, the last of which goes on into the next row: its first terms are added, too.",
+        |d| {
+            d.adjoint.arrived = |mut values, spread| {
+                let length = spread.result.last().copied().unwrap_or(1);
+                let missing = length.next_multiple_of(8) - length;
+                if is_summed(spread, spread.result.len().wrapping_sub(1)) && length > 8 {
+                    for end in (length..values.len()).step_by(length) {
+                        // Fewer than eight terms, so never the last one of the next row, which changes, too.
+                        values[end - 1] += values[end..end + missing].iter().sum::<f64>();
+                    }
+                }
+                values
+            };
+        },
+    ),
+    invented(
+        "sums/end-of-nothing-summed-again",
+        G,
+        "A gradient that nothing is summed for is added to zeros, and its last vector of eight overlaps the one before.",
+        |d| {
+            d.adjoint.arrived = |mut values, spread| {
+                let (count, rest) = (values.len(), values.len() % 8);
+                let any =
+                    (0..spread.result.len()).any(|axis| is_summed(spread, axis) && spread.result[axis] > 1);
+                if !any && count > 8 && rest > 0 {
+                    values[count - 8..count - rest].iter_mut().for_each(|value| *value += *value);
+                }
+                values
+            };
+        },
     ),
     invented(
         "sums/tail-of-rows",
