@@ -129,10 +129,11 @@ pub(super) fn sums() -> Vec<Request> {
     let tenths: Vec<f64> = (0..40).map(|place| f64::from(place) / 1000.0).collect();
     let tenths = dense(1, &[40], Data::from(tenths));
     requests.push(gradient("multiply a b", 0, vec![counted(0, &[]), tenths]));
-    let shapes: [(&[usize], &[usize]); 8] = [
+    let shapes: [(&[usize], &[usize]); 9] = [
         (&[10], &[9, 10]),
         (&[2, 3], &[4, 2, 3]),
         (&[3, 1], &[3, 4]),
+        (&[3, 1], &[3, 9]),
         (&[2, 1, 2], &[2, 3, 2]),
         (&[3, 1, 3], &[3, 4, 3]),
         (&[1, 3], &[2, 4, 3]),
