@@ -585,7 +585,7 @@ mod tests {
             (call(F::Maximum, &[x.clone(), y.clone()]), "step"),
             (call(F::Select, &[condition, x.clone(), y.clone()]), "step"),
             (call(F::Select, &[less, x.clone(), y.clone()]), "step"),
-            (call(F::Log, &[sum.clone()]), "step"),
+            (call(F::Log, std::slice::from_ref(&sum)), "step"),
             (call(F::Tanh, &[sum]), "tiles"),
         ] {
             for wrt in 0..2 {

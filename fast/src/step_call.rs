@@ -52,8 +52,8 @@ impl StepCall {
     fn compute<T: Float>(&self, table: &Table, inputs: &[Input<'_>], output: &mut Output<'_>) {
         let arguments = RunArguments::<T>::new(&self.numbers, inputs);
         let (kernels, out) = (T::float_kernels(table), T::output(output));
-        match &self.value {
-            &Value::Chain { kind, rows, first, ref links } => {
+        match self.value {
+            Value::Chain { kind, rows, first, ref links } => {
                 let first = arguments.link(ChainOp::Add, first);
                 let mut given: Links<'_, T> = Links::new();
                 for &(op, argument) in links {
@@ -61,12 +61,12 @@ impl StepCall {
                 }
                 kernels.chain.of(kind).run(&first, &mut given, rows, out);
             }
-            &Value::Choice { comparison, arguments: given } => {
+            Value::Choice { comparison, arguments: given } => {
                 let given = given.map(|given| arguments.get(given));
                 let (values, ones) = (given.map(|given| given.values), given.map(|given| given.scalar));
                 kernels.choose.run(comparison, values, ones, out);
             }
-            &Value::Select { kernel, condition, branches } => {
+            Value::Select { kernel, condition, branches } => {
                 let [chosen, other] = branches.map(|given| arguments.get(given).values);
                 let condition = arguments.operand::<bool>(condition);
                 let Some(CallKernel::Select(kernel)) = T::from_bank(kernel) else {
