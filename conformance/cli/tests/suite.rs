@@ -18,7 +18,7 @@ const FEWEST_CASES: usize = 1300;
 
 /// About as many cases of a sweep are run: a sample of the largest, spread evenly. `.ci/run` checks whole
 /// sweeps on every level.
-const CASES_OF_A_SWEEP: u64 = 300;
+const CASES_OF_A_SWEEP: u64 = 400;
 
 fn main() -> ExitCode {
     // `fast` itself is one of its levels.
