@@ -55,11 +55,6 @@ fn rows(along: &Along<'_>) -> usize {
     along.shape[..along.axis].iter().product()
 }
 
-/// Whether an axis of the result is summed over (clause GRAD-1).
-fn is_summed(spread: &Spread<'_>, axis: usize) -> bool {
-    axis < spread.result.len() && spread.own(axis).is_none_or(|own| spread.lengths[own] == 1)
-}
-
 fn is_wide(spread: &Spread<'_>) -> bool {
     spread.lengths.iter().filter(|&&length| length > 1).count() > 1
 }
@@ -122,9 +117,9 @@ pub(super) static FAULTS: &[Fault] = &[
         "A sum along the last axis reads vectors of eight, the last of which goes on into the next row: its first terms are added, too.",
         |d| {
             d.adjoint.arrived = |mut values, spread| {
-                let length = spread.result.last().copied().unwrap_or(1);
+                let Some((&length, outer)) = spread.result.split_last() else { return values };
                 let missing = length.next_multiple_of(8) - length;
-                if is_summed(spread, spread.result.len().wrapping_sub(1)) && length > 8 {
+                if spread.is_summed(outer.len()) && length > 8 {
                     for end in (length..values.len()).step_by(length) {
                         // Fewer than eight terms, so never the last one of the next row, which changes, too.
                         values[end - 1] += values[end..end + missing].iter().sum::<f64>();
@@ -141,8 +136,8 @@ pub(super) static FAULTS: &[Fault] = &[
         |d| {
             d.adjoint.arrived = |mut values, spread| {
                 let (count, rest) = (values.len(), values.len() % 8);
-                let any =
-                    (0..spread.result.len()).any(|axis| is_summed(spread, axis) && spread.result[axis] > 1);
+                let mut axes = spread.result.iter().enumerate();
+                let any = axes.any(|(axis, &length)| spread.is_summed(axis) && length > 1);
                 if !any && count > 8 && rest > 0 {
                     values[count - 8..count - rest].iter_mut().for_each(|value| *value += *value);
                 }

@@ -27,6 +27,11 @@ impl Spread<'_> {
     pub(crate) fn own(&self, axis: usize) -> Option<usize> {
         self.axes.iter().position(|&place| place == Some(axis))
     }
+
+    /// Whether an axis of the result is summed over (clause GRAD-1).
+    pub(crate) fn is_summed(&self, axis: usize) -> bool {
+        self.own(axis).is_none_or(|own| self.lengths[own] == 1)
+    }
 }
 
 /// A sum along an axis: which one, and of what.
@@ -115,10 +120,7 @@ impl Default for Adjoint {
         Adjoint {
             partials,
             occurrences: |so_far, next| so_far + next,
-            summed: |spread| {
-                let sums = |axis: &usize| spread.own(*axis).is_none_or(|own| spread.lengths[own] == 1);
-                (0..spread.result.len()).filter(sums).collect()
-            },
+            summed: |spread| (0..spread.result.len()).filter(|&axis| spread.is_summed(axis)).collect(),
             removed: |spread| (0..spread.result.len()).filter(|&axis| spread.own(axis).is_none()).collect(),
             sum: |values, _| values.iter().sum(),
             along: |values, sum, along| sum(values, along.dtype),
