@@ -1,5 +1,5 @@
-//! A result of one tile that is one step with numbers among its arguments, or a choice: the gradient by an
-//! operand that is not stretched, `select(c, x, y)` or a rectifier. Everything but the addresses of the
+//! A result of one tile that is one chain with numbers among its arguments, or one choice: many a gradient by
+//! an operand that is not stretched, `select(c, x, y)` or a rectifier. Everything but the addresses of the
 //! buffers is decided when it is planned, so a run is one call of a kernel. The loops over tiles and steps
 //! took at least a fifth of the time of the gradient of a `select` over 1,024 elements.
 #![deny(clippy::wildcard_enum_match_arm)]
@@ -26,7 +26,7 @@ pub(crate) struct StepCall {
 /// What is computed.
 #[derive(Debug)]
 enum Value {
-    Chain { kind: ChainKind, rows: usize, first: Given, links: GivenLinks },
+    Chain { kind: ChainKind, first: Given, links: GivenLinks },
     Choice { comparison: Comparison, arguments: [Given; 4] },
     Select { kernel: BankCall, condition: Place, branches: [Given; 2] },
 }
@@ -36,10 +36,8 @@ impl StepCall {
     pub(crate) fn of_program(program: &Program, tiling: &Tiling, used: &[u32]) -> Option<StepCall> {
         let (last, before) = program.steps.split_last()?;
         let count = tiling.only().filter(|_| last.target == Target::Output)?;
-        let width = if let Work::Chain { width, .. } = last.work { width as usize } else { 0 };
-        let rows = count.checked_div(width).map_or((1, count), |rows| (rows, width));
-        let mut find = Find::new(before, tiling, used, rows)?;
-        let (bank, value) = value(&mut find, &last.work, program, rows.0)?;
+        let mut find = Find::new(before, tiling, used, (1, count))?;
+        let (bank, value) = value(&mut find, &last.work, program)?;
         Some(StepCall { bank, numbers: find.numbers, value })
     }
 
@@ -53,13 +51,13 @@ impl StepCall {
         let arguments = RunArguments::<T>::new(&self.numbers, inputs);
         let (kernels, out) = (T::float_kernels(table), T::output(output));
         match self.value {
-            Value::Chain { kind, rows, first, ref links } => {
+            Value::Chain { kind, first, ref links } => {
                 let first = arguments.link(ChainOp::Add, first);
                 let mut given: Links<'_, T> = Links::new();
                 for &(op, argument) in links {
                     given.push(arguments.link(op, argument));
                 }
-                kernels.chain.of(kind).run(&first, &mut given, rows, out);
+                kernels.chain.of(kind).run(&first, &mut given, 1, out);
             }
             Value::Choice { comparison, arguments: given } => {
                 let given = given.map(|given| arguments.get(given));
@@ -78,12 +76,12 @@ impl StepCall {
     }
 }
 
-/// The bank and the value of a step whose tile has some rows.
-fn value(find: &mut Find<'_>, work: &Work, program: &Program, rows: usize) -> Option<(FloatBank, Value)> {
-    if let Work::Chain { bank, first, start, end, .. } = *work {
+/// The bank and the value of a step.
+fn value(find: &mut Find<'_>, work: &Work, program: &Program) -> Option<(FloatBank, Value)> {
+    if let Work::Chain { bank, first, start, end, width: 0 } = *work {
         let links = find.links(&program.links[start as usize..end as usize])?;
         let kind = ChainKind::of(links.iter().map(|&(op, _)| op));
-        return Some((bank, Value::Chain { kind, rows, first: find.given(first)?, links }));
+        return Some((bank, Value::Chain { kind, first: find.given(first)?, links }));
     }
     if let Work::Choose { comparison, bank, arguments } = *work {
         return Some((bank, Value::Choice { comparison, arguments: find.each(arguments)? }));

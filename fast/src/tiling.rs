@@ -241,7 +241,7 @@ impl Tiling {
         }
     }
 
-    /// The elements of the only tile, if there is one alone. It may be shorter than a full one.
+    /// The elements of the tile, if there is only one. It may be shorter than a full one.
     pub(crate) fn only(&self) -> Option<usize> {
         (self.tiles == 1).then_some(self.last)
     }

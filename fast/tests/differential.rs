@@ -303,13 +303,15 @@ fn gradients_of_one_tile_that_are_not_added_up_are_the_same_on_every_level() {
         call(F::Log, &[&sum]),
         call(F::Divide, &[&y, &x]),
     ];
+    let lengths = [1, 7, 64, 1000, 1031, 2049, 5003, 10_000, 16_383];
     let (engines, mut counts) = (engines(), Counts::default());
-    for count in [1, 7, 64, 1000, 1031, 2049, 5003, 10_000, 16_383] {
+    for count in lengths {
         let numbers =
             |step: usize| -> Vec<f32> { (0..count).map(|at| (at * step % 97) as f32 / 8.0 + 0.25).collect() };
         let (values, limits) = (numbers(7), numbers(13));
         let conditions: Vec<bool> = (0..count).map(|at| at * 5 % 7 < 3).collect();
-        for expression in &expressions {
+        for (expression, wrt) in expressions.iter().flat_map(|expression| [(expression, 0), (expression, 1)])
+        {
             let mut operands = vec![
                 Operand::dense("x", [count], Data::from(values.clone())).unwrap(),
                 Operand::dense("y", [count], Data::from(limits.clone())).unwrap(),
@@ -317,12 +319,12 @@ fn gradients_of_one_tile_that_are_not_added_up_are_the_same_on_every_level() {
             if expression.reads(2) {
                 operands.push(Operand::dense("c", [count], Data::from(conditions.clone())).unwrap());
             }
-            let operation = Operation::Gradient { expression: expression.clone(), wrt: 0 };
+            let operation = Operation::Gradient { expression: expression.clone(), wrt };
             let request = Request::new(Rules::Numpy, operation, operands).unwrap();
             check(&request, &engines, count as u64, &mut counts);
         }
     }
-    assert_eq!(counts.successes, 9 * expressions.len());
+    assert_eq!(counts.successes, lengths.len() * expressions.len() * 2);
 }
 
 #[test]

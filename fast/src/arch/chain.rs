@@ -196,8 +196,8 @@ impl ChainKind {
 pub(super) const SUMS: u8 = ChainKind::Sums as u8;
 pub(super) const ARITHMETIC: u8 = ChainKind::Arithmetic as u8;
 pub(super) const FUNCTIONS: u8 = ChainKind::Functions as u8;
-/// Any operation but exp, which needs the registers. With sums that were kept in memory instead, the gradient
-/// of (x-m)*r*g+b by m over 1000x1000 took 1.4 to 2.1 times as long (`benches/sweep`).
+/// Any operation but exp, for values that are added up: exp needs the registers of the sums. Compiled with
+/// it, the gradient of (x-m)*r*g+b by m over 1000x1000 took 1.4 to 2.1 times as long (`benches/sweep`).
 pub(super) const NO_EXP: u8 = FUNCTIONS + 1;
 
 /// The chain over the rows of `out`, in groups of `GROUP` vectors. If a link is not of the kind `KIND`, the

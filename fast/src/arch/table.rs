@@ -154,8 +154,10 @@ pub(crate) struct FloatKernels<T: 'static> {
     pub(crate) chain: Chains<T>,
     /// The same with non-temporal stores where the level has them.
     chain_non_temporal: Chains<T>,
-    /// Adds up the values of a chain without exp, and of one with it.
-    chain_sum: [ChainSum<T>; 2],
+    /// Adds up the values of a chain with exp.
+    chain_sum_with_exp: ChainSum<T>,
+    /// The same for a chain without it.
+    chain_sum_without_exp: ChainSum<T>,
     /// Adds up choices by a comparison.
     pub(crate) choice_sum: ChoiceSum<T>,
     /// Adds up choices by a condition.
@@ -225,10 +227,10 @@ impl<T> FloatKernels<T> {
         self.conditions.of(condition).map(CallKernel::Condition)
     }
 
-    /// Adds up the values of a chain.
+    /// Adds up the values of a chain that has exp or not.
     #[inline]
     pub(crate) fn chain_sum(&self, has_exp: bool) -> ChainSum<T> {
-        self.chain_sum[usize::from(has_exp)]
+        if has_exp { self.chain_sum_with_exp } else { self.chain_sum_without_exp }
     }
 
     /// Runs a chain with non-temporal stores where the level has them.
@@ -522,7 +524,8 @@ where
         paired: Kernel(S::paired::<V>),
         chain: chains::<S, V, false>(),
         chain_non_temporal: chains::<S, V, true>(),
-        chain_sum: [Kernel(S::chain_sum::<V, NO_EXP>), Kernel(S::chain_sum::<V, FUNCTIONS>)],
+        chain_sum_with_exp: Kernel(S::chain_sum::<V, FUNCTIONS>),
+        chain_sum_without_exp: Kernel(S::chain_sum::<V, NO_EXP>),
         choice_sum: Kernel(S::choice_sum::<V>),
         select_sum: Kernel(S::select_sum::<V>),
         choose: Kernel(S::choose::<V>),
