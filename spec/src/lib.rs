@@ -464,6 +464,7 @@ mod load;
 mod masked;
 mod operand;
 mod outcome;
+pub mod parallel;
 mod raw;
 mod read;
 pub mod releases;

@@ -4,6 +4,7 @@ use crate::convert::Reader;
 use crate::error::{LoadError, LoadErrors};
 use crate::lint::{Syntax, message};
 use crate::masked::Masked;
+use crate::parallel::over_ranges;
 use crate::signature::INFER;
 use crate::tree::{self, Kind, Node, Parsed, Place};
 use crate::{Case, InferenceCase, RuleSet, Sweep};
@@ -81,13 +82,17 @@ pub fn load_path(path: &Path) -> Result<CaseFile, LoadErrors> {
     if files.is_empty() {
         return Err(whole(&name, "a directory without case files", "at least one *.yaml, *.yml or *.json"));
     }
-    gather(files.iter().map(|file| load_file(file)))
+    gather(&files, |file| load_file(file))
 }
 
 /// The contents of several files together, or all their errors. An id that occurs in two files is an error.
-pub(crate) fn gather(
-    files: impl Iterator<Item = Result<CaseFile, LoadErrors>>,
+///
+/// The files are read by several threads, because the suite is read whenever the command starts.
+pub(crate) fn gather<F: Sync>(
+    files: &[F],
+    load: impl Fn(&F) -> Result<CaseFile, LoadErrors> + Sync,
 ) -> Result<CaseFile, LoadErrors> {
+    let loaded = over_ranges(files.len(), 1, |part| files[part].iter().map(&load).collect::<Vec<_>>());
     let mut all = CaseFile::default();
     let mut errors: Option<LoadErrors> = None;
     let mut seen: HashMap<String, String> = HashMap::new();
@@ -95,7 +100,7 @@ pub(crate) fn gather(
         Some(errors) => errors.extend(new),
         None => errors = Some(new),
     };
-    for file in files {
+    for file in loaded.into_iter().flatten() {
         match file {
             Ok(file) => {
                 let cases = file.cases.iter().map(|case| (&case.id, &case.location));

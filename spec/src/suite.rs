@@ -25,7 +25,7 @@ impl Suite {
     /// # Errors
     /// All errors in its files; the tests of this library ensure that there are none.
     pub fn builtin() -> Result<Suite, LoadErrors> {
-        gather(FILES.iter().map(|(name, text)| load_str(text, name))).map(Suite::from)
+        gather(FILES, |(name, text)| load_str(text, name)).map(Suite::from)
     }
 
     /// The cases and sweeps of files and directories.
@@ -33,7 +33,7 @@ impl Suite {
     /// # Errors
     /// All errors in any of them.
     pub fn from_paths(paths: &[PathBuf]) -> Result<Suite, LoadErrors> {
-        gather(paths.iter().map(|path| load_path(path))).map(Suite::from)
+        gather(paths, |path| load_path(path)).map(Suite::from)
     }
 
     /// The ids of all cases and sweeps.

@@ -22,7 +22,6 @@ pub mod given;
 pub mod globs;
 pub mod known;
 pub mod optimiser;
-pub mod parallel;
 pub mod relations;
 pub mod retype;
 pub mod run;
@@ -30,5 +29,5 @@ pub mod sweeps;
 pub mod testing;
 
 pub use broadcheck_spec as spec;
-pub use broadcheck_spec::Implementation;
+pub use broadcheck_spec::{Implementation, parallel};
 pub use testing::Tests;
