@@ -92,8 +92,9 @@ mod weight;
 mod worker;
 
 use crate::globs::Glob;
+use crate::parallel::over_ranges;
 use arguments::{Arguments, HELP};
-use broadcheck_spec::{FILES, Implementation, LoadErrors, Suite, load_str};
+use broadcheck_spec::{FILES, Implementation, LoadErrors, Suite, Sweep, load_str};
 use channel::Task;
 use pool::Pool;
 use runner::{Ending, Label, Report, Run, Trial, Weight};
@@ -358,19 +359,12 @@ impl Tests {
             let infer = places().filter(|(_, subject)| subject.implementation.capabilities().infer);
             trials.extend(infer.map(|(place, subject)| subject.inference(place, &case)));
         }
-        for sweep in suite.sweeps.into_iter().map(Arc::new) {
-            let mut lacks: Vec<Option<String>> = Vec::new();
-            for (place, subject) in places() {
-                // The engines of one library often declare the same, and expanding a sweep takes time.
-                let able = subject.implementation.capabilities();
-                let same = |other: &Arc<Subject>| other.implementation.capabilities() == able;
-                let ignored = match subjects[..place].iter().position(same) {
-                    Some(same) => lacks[same].clone(),
-                    None => subject.covers_sweep(&sweep).err(),
-                };
-                lacks.push(ignored.clone());
-                trials.push(Trial { ignored, ..subject.sweep(place, &sweep) });
-            }
+        let lacks = lacking_sweeps(&subjects, &suite.sweeps);
+        for (sweep, lacks) in suite.sweeps.into_iter().map(Arc::new).zip(lacks) {
+            let tests = places().zip(lacks);
+            trials.extend(
+                tests.map(|((place, subject), ignored)| Trial { ignored, ..subject.sweep(place, &sweep) }),
+            );
         }
         for (glob, reason) in &self.ignored {
             let matching = ignore(&mut trials, glob, reason)?;
@@ -396,6 +390,27 @@ impl Tests {
             None => Ok((Suite::builtin()?, true)),
         }
     }
+}
+
+/// For each sweep and each subject, why the subject is not asked the sweep, if it is not. Expanding a sweep
+/// takes time, so the threads share the sweeps.
+fn lacking_sweeps(subjects: &[Arc<Subject>], sweeps: &[Sweep]) -> Vec<Vec<Option<String>>> {
+    let lacking = |sweep: &Sweep| {
+        let mut lacks: Vec<Option<String>> = Vec::new();
+        for (place, subject) in subjects.iter().enumerate() {
+            // The engines of one library often declare the same.
+            let able = subject.implementation.capabilities();
+            let same = |other: &Arc<Subject>| other.implementation.capabilities() == able;
+            let lack = match subjects[..place].iter().position(same) {
+                Some(same) => lacks[same].clone(),
+                None => subject.covers_sweep(sweep).err(),
+            };
+            lacks.push(lack);
+        }
+        lacks
+    };
+    let parts = over_ranges(sweeps.len(), 1, |part| sweeps[part].iter().map(lacking).collect::<Vec<_>>());
+    parts.into_iter().flatten().collect()
 }
 
 /// Ignores the tests whose names match a glob, and returns how many match. A test that is ignored already
