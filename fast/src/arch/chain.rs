@@ -395,30 +395,13 @@ unsafe fn row<V: Vector, const GROUP: usize, const KIND: u8, const NON_TEMPORAL:
             group::<V, 4, 1, KIND, NON_TEMPORAL>(chain, [0, at], [at, 0], out);
             at += 4 * V::WIDTH;
         }
-        while at + GROUP * V::WIDTH <= count {
-            group::<V, GROUP, 1, KIND, NON_TEMPORAL>(chain, [0, at], [at, 0], out);
-            at += GROUP * V::WIDTH;
-        }
-        if GROUP > 8 && rest::<V, GROUP, 8, KIND, NON_TEMPORAL>(chain, &mut at, out) {
+        // After the bursts, less than four vectors are left.
+        let done = GROUP > 8 && !bursts && groups::<V, GROUP, 8, KIND, NON_TEMPORAL>(chain, &mut at, out)
+            || GROUP > 4 && !bursts && groups::<V, 8, 4, KIND, NON_TEMPORAL>(chain, &mut at, out)
+            || !bursts && groups::<V, 4, 1, KIND, NON_TEMPORAL>(chain, &mut at, out)
+            || groups::<V, 1, 0, KIND, NON_TEMPORAL>(chain, &mut at, out);
+        if done {
             return;
-        }
-        if GROUP > 4 && rest::<V, 8, 4, KIND, NON_TEMPORAL>(chain, &mut at, out) {
-            return;
-        }
-        if rest::<V, 4, 1, KIND, NON_TEMPORAL>(chain, &mut at, out) {
-            return;
-        }
-        while at + V::WIDTH <= count {
-            group::<V, 1, 1, KIND, NON_TEMPORAL>(chain, [0, at], [at, 0], out);
-            at += V::WIDTH;
-        }
-        if !NON_TEMPORAL && at < count && count >= V::WIDTH {
-            return group::<V, 1, 1, KIND, NON_TEMPORAL>(
-                chain,
-                [0, count - V::WIDTH],
-                [count - V::WIDTH, 0],
-                out,
-            );
         }
         while at < count {
             group::<V::Element, 1, 1, KIND, false>(chain, [0, at], [at, 0], out);
@@ -427,36 +410,29 @@ unsafe fn row<V: Vector, const GROUP: usize, const KIND: u8, const NON_TEMPORAL:
     }
 }
 
-/// The elements from `at` on, which are fewer than a group of `U` vectors. If there are more than `HALF`
-/// vectors and the row is long enough, they are the end of one more whole group. Otherwise a group of `HALF`
-/// is computed, if there are enough elements. Returns whether the row is finished.
+/// The elements from `at` on in groups of `U` vectors, as many as there are. If more than `HALF` vectors are
+/// left and the row is long enough, one more group ends with the row: all groups are computed by one loop,
+/// because each copy of the code of a group takes long to compile. Returns whether the row is finished.
 ///
 /// # Safety
 /// As for [`group`], for the elements of `out`.
 #[inline(always)]
-unsafe fn rest<V: Vector, const U: usize, const HALF: usize, const KIND: u8, const NON_TEMPORAL: bool>(
+unsafe fn groups<V: Vector, const U: usize, const HALF: usize, const KIND: u8, const NON_TEMPORAL: bool>(
     chain: (&Link<'_, V::Element>, &[Link<'_, V::Element>]),
     at: &mut usize,
     out: &mut [V::Element],
 ) -> bool {
-    let count = out.len();
-    // SAFETY: both groups are inside `out`.
-    unsafe {
-        if !NON_TEMPORAL && count - *at > HALF * V::WIDTH && count >= U * V::WIDTH {
-            group::<V, U, 1, KIND, NON_TEMPORAL>(
-                chain,
-                [0, count - U * V::WIDTH],
-                [count - U * V::WIDTH, 0],
-                out,
-            );
-            return true;
-        }
-        if HALF > 1 && count - *at >= HALF * V::WIDTH {
-            group::<V, HALF, 1, KIND, NON_TEMPORAL>(chain, [0, *at], [*at, 0], out);
-            *at += HALF * V::WIDTH;
-        }
+    let (count, size) = (out.len(), U * V::WIDTH);
+    let Some(last) = count.checked_sub(size) else { return false };
+    let left = (count - *at) % size;
+    let end = if !NON_TEMPORAL && left > HALF * V::WIDTH { count } else { count - left };
+    while *at < end {
+        let here = last.min(*at);
+        // SAFETY: the group is inside `out`.
+        unsafe { group::<V, U, 1, KIND, NON_TEMPORAL>(chain, [0, here], [here, 0], out) };
+        *at += size;
     }
-    *at == count
+    *at >= count
 }
 
 /// `U` vectors of the chain: from element `at` on, the same number of each of `ROWS` rows from `row` on.

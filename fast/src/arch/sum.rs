@@ -305,7 +305,8 @@ unsafe fn add_left<V: Vector, P: Values<Element = V::Element>, const N: usize>(
     // SAFETY: the caller guarantees the instructions and the elements. `left` has room for one vector before
     // the range, and for whole vectors up to its end, all of which are written before they are read.
     unsafe {
-        let to = left.as_mut_ptr().cast::<V::Element>().add(WIDEST);
+        let start = left.as_mut_ptr().cast::<V::Element>();
+        let to = start.add(WIDEST);
         if last < range.len() {
             V::splat(V::Element::default()).store(to.add(last));
         }
@@ -315,13 +316,20 @@ unsafe fn add_left<V: Vector, P: Values<Element = V::Element>, const N: usize>(
                 a.store(to.add(at - range.start));
             }
         } else {
-            if !(count - at).is_multiple_of(V::WIDTH) {
-                let [a] = values.read::<V, 1>([0, count - V::WIDTH]);
-                a.store(to.add(count - at).sub(V::WIDTH));
+            // The last vector comes first: those that follow write what it computes again.
+            let mut next = at;
+            if (count - at).is_multiple_of(V::WIDTH) {
+                at += V::WIDTH;
+            } else {
+                next = count - V::WIDTH;
             }
-            while count - at >= V::WIDTH {
-                let [a] = values.read::<V, 1>([0, at]);
-                a.store(to.add(at - range.start));
+            loop {
+                let [a] = values.read::<V, 1>([0, next]);
+                a.store(start.add(WIDEST + next - range.start));
+                if count - at < V::WIDTH {
+                    break;
+                }
+                next = at;
                 at += V::WIDTH;
             }
         }
@@ -348,7 +356,6 @@ unsafe fn down<V: Vector, P: Values<Element = V::Element>, const U: usize>(
 ) {
     let count = sums.len();
     let end = count.saturating_sub(V::WIDTH);
-    let overlaps = count > V::WIDTH && !count.is_multiple_of(V::WIDTH);
     let most = if count <= LANES { rows } else { BAND };
     let mut before = 0;
     while before < rows {
@@ -356,21 +363,21 @@ unsafe fn down<V: Vector, P: Values<Element = V::Element>, const U: usize>(
         let mut at = 0;
         // SAFETY: the caller guarantees the instructions and the elements; every vector is inside the row.
         unsafe {
-            let last = if overlaps { Some(add_columns::<V, P, 1>(values, band, end, sums)) } else { None };
+            let old = if count < V::WIDTH { [V::splat(V::Element::default())] } else { load_sums(end, sums) };
             while count - at >= U * V::WIDTH {
-                store_sums(add_columns::<V, P, U>(values, band, at, sums), at, sums);
+                let all: [V; U] = load_sums(at, sums);
+                store_sums(add_columns(values, band, at, all), at, sums);
                 at += U * V::WIDTH;
             }
-            while count - at >= V::WIDTH {
-                store_sums(add_columns::<V, P, 1>(values, band, at, sums), at, sums);
+            while count >= V::WIDTH && at < count {
+                let here = at.min(end);
+                let all = if here < at { old } else { load_sums(here, sums) };
+                store_sums(add_columns::<V, P, 1>(values, band, here, all), here, sums);
                 at += V::WIDTH;
             }
-            if let Some(last) = last {
-                store_sums(last, end, sums);
-                at = count;
-            }
             while at < count {
-                store_sums(add_columns::<V::Element, P, 1>(values, band, at, sums), at, sums);
+                let all: [V::Element; 1] = load_sums(at, sums);
+                store_sums(add_columns(values, band, at, all), at, sums);
                 at += 1;
             }
         }
@@ -381,26 +388,36 @@ unsafe fn down<V: Vector, P: Values<Element = V::Element>, const U: usize>(
     }
 }
 
-/// `U` vectors of sums, from element `at` on, and the values of `rows` rows there.
+/// `U` vectors of sums, and the values of `rows` rows from element `at` on.
 ///
 /// # Safety
-/// As for [`Values::read`]. There are sums for the elements.
+/// As for [`Values::read`].
 #[inline(always)]
 unsafe fn add_columns<V: Vector, P: Values<Element = V::Element>, const U: usize>(
     values: &P,
     rows: usize,
     at: usize,
-    sums: &[V::Element],
+    mut all: [V; U],
 ) -> [V; U] {
+    for row in 0..rows {
+        // SAFETY: guaranteed by the caller.
+        let a = unsafe { values.read::<V, U>([row, at]) };
+        all = each!(all, a => all.add(a));
+    }
+    all
+}
+
+/// `U` vectors of sums, from element `at` on.
+///
+/// # Safety
+/// The machine has the instructions of `V`. There are sums for the elements.
+#[inline(always)]
+unsafe fn load_sums<V: Vector, const U: usize>(at: usize, sums: &[V::Element]) -> [V; U] {
     // SAFETY: guaranteed by the caller.
     unsafe {
         let mut all = [V::splat(V::Element::default()); U];
         for (k, sum) in all.iter_mut().enumerate() {
             *sum = V::load(sums.as_ptr().add(at + k * V::WIDTH));
-        }
-        for row in 0..rows {
-            let a = values.read::<V, U>([row, at]);
-            all = each!(all, a => all.add(a));
         }
         all
     }
