@@ -410,14 +410,15 @@ unsafe fn row<V: Vector, const GROUP: usize, const KIND: u8, const NON_TEMPORAL:
     }
 }
 
-/// The elements from `at` on in groups of `U` vectors, as many as there are. If more than `HALF` vectors are
-/// left and the row is long enough, one more group ends with the row: all groups are computed by one loop,
-/// because each copy of the code of a group takes long to compile. Returns whether the row is finished.
+/// The elements from `at` on in groups of `U` vectors, as many as there are. At most `REST` vectors are left
+/// to smaller groups: if there are more and the row is long enough, one more group ends with the row. One
+/// loop computes all groups, because each copy of the code of a group takes long to compile. Returns whether
+/// the row is finished.
 ///
 /// # Safety
 /// As for [`group`], for the elements of `out`.
 #[inline(always)]
-unsafe fn groups<V: Vector, const U: usize, const HALF: usize, const KIND: u8, const NON_TEMPORAL: bool>(
+unsafe fn groups<V: Vector, const U: usize, const REST: usize, const KIND: u8, const NON_TEMPORAL: bool>(
     chain: (&Link<'_, V::Element>, &[Link<'_, V::Element>]),
     at: &mut usize,
     out: &mut [V::Element],
@@ -425,7 +426,7 @@ unsafe fn groups<V: Vector, const U: usize, const HALF: usize, const KIND: u8, c
     let (count, size) = (out.len(), U * V::WIDTH);
     let Some(last) = count.checked_sub(size) else { return false };
     let left = (count - *at) % size;
-    let end = if !NON_TEMPORAL && left > HALF * V::WIDTH { count } else { count - left };
+    let end = if !NON_TEMPORAL && left > REST * V::WIDTH { count } else { count - left };
     while *at < end {
         let here = last.min(*at);
         // SAFETY: the group is inside `out`.

@@ -316,20 +316,10 @@ unsafe fn add_left<V: Vector, P: Values<Element = V::Element>, const N: usize>(
                 a.store(to.add(at - range.start));
             }
         } else {
-            // The last vector comes first: those that follow write what it computes again.
-            let mut next = at;
-            if (count - at).is_multiple_of(V::WIDTH) {
-                at += V::WIDTH;
-            } else {
-                next = count - V::WIDTH;
-            }
-            loop {
-                let [a] = values.read::<V, 1>([0, next]);
-                a.store(start.add(WIDEST + next - range.start));
-                if count - at < V::WIDTH {
-                    break;
-                }
-                next = at;
+            while at < count {
+                let here = at.min(count - V::WIDTH);
+                let [a] = values.read::<V, 1>([0, here]);
+                a.store(start.add(WIDEST + here - range.start));
                 at += V::WIDTH;
             }
         }
