@@ -5,7 +5,7 @@
 use crate::Level;
 use crate::arch::Table;
 use crate::error::NoKernel;
-use crate::fold::{FoldCall, SHORTEST_ROW, may_fold, operands};
+use crate::fold::{FoldCall, SHORTEST_ROW, SHORTEST_ROW_OF_EXP, may_fold, operands};
 use crate::grid::grid;
 use crate::inline_capacity::{OPERANDS, VALUES};
 use crate::lower::Lowered;
@@ -23,7 +23,7 @@ use crate::step_call::StepCall;
 use crate::sum_call::SumCall;
 use crate::tiling::{Axes, OperandLayout, Tiling};
 use crate::turned::TurnedCall;
-use broadcheck_spec::{DType, Node};
+use broadcheck_spec::{DType, Function, Node};
 use smallvec::SmallVec;
 
 /// The bytes of registers that a tile may keep live. They share the first-level cache with operands and
@@ -372,7 +372,9 @@ fn compile<'a>(
     }
     let axes = Axes::of(shape, &layouts);
     let row = axes.innermost();
-    let shortest = SHORTEST_ROW / size_of_dtype(task.dtype);
+    let has_exp = graph.values.iter().any(|value| is_exp(value.kind));
+    let shortest = if has_exp { SHORTEST_ROW_OF_EXP } else { SHORTEST_ROW };
+    let shortest = shortest / size_of_dtype(task.dtype);
     let panel = |tiling: &mut Tiling| {
         if !task.is_sum && tiling.loops.len() > 1 {
             let expensive = expensive_values(graph, tiling, access_of);
@@ -435,6 +437,11 @@ struct Attempt {
     gathers: bool,
     /// Whether a chain computes several tiles at once.
     in_rows: bool,
+}
+
+/// Whether a value is an exp, which is computed inside of a chain.
+fn is_exp(kind: ValueKind) -> bool {
+    matches!(kind, ValueKind::Call { function: Function::Exp, .. })
 }
 
 /// Whether a value is computed by a function of `math`.
@@ -568,6 +575,41 @@ mod tests {
             assert_eq!(route(rows, width), "chain of rows", "{rows} rows of {width}");
         }
         assert_eq!(route(32, 15), "tiles");
+    }
+
+    /// With exp, rows are computed one by one, so short ones are gathered: a column in every tile, and a row
+    /// once.
+    #[test]
+    fn chains_with_exp_run_over_long_rows_in_place() {
+        let x = Expression::operand;
+        let scaled = Expression::call(Function::Multiply, [x(0), x(1)]).unwrap();
+        let expression = Expression::call(Function::Exp, [scaled]).unwrap();
+        let plan = |rows: usize, width: usize, other: [usize; 2]| {
+            let operand = |name: &str, shape: [usize; 2]| {
+                Operand::dense(name, shape, vec![1.0f32; shape.iter().product()]).unwrap()
+            };
+            let operands = vec![operand("x", [rows, width]), operand("y", other)];
+            let operation = Operation::Elementwise { expression: expression.clone() };
+            crate::Plan::new(&Request::new(Rules::Numpy, operation, operands).unwrap()).unwrap()
+        };
+        // (rows, width), by a column and by a row.
+        for (rows, width, by_column, by_row) in [
+            (32, 16, "tiles", "tiles"),
+            (32, 63, "tiles", "tiles"),
+            (32, 64, "chain of rows", "chain of rows"),
+            (300, 33, "tiles", "chain of rows"),
+            (300, 255, "chain of rows", "chain of rows"),
+            (300, 256, "chain of rows", "chain of rows"),
+        ] {
+            let ways = [[rows, 1], [1, width]].map(|other| plan(rows, width, other).route_name());
+            assert_eq!(ways, [by_column, by_row], "{rows} rows of {width}");
+        }
+        // Whether a row is gathered first.
+        let is_gathered = |width: usize| {
+            let plan = plan(300, width, [1, width]);
+            matches!(plan.route(), Route::General(tiled) if tiled.program.steps.len() > 1)
+        };
+        assert!(is_gathered(33) && is_gathered(255) && !is_gathered(256));
     }
 
     /// The gradient by an operand that is not stretched, which is a choice or a chain with the number 1.
