@@ -6,7 +6,8 @@ mod support;
 use broadcheck_fast::{Fast, Level, Plan};
 use broadcheck_reference::Reference;
 use broadcheck_spec::{
-    DType, Data, Expression, Function, Implementation, Operand, Operation, Outcome, Request, Rules, Shape,
+    DType, Data, Expression, Function, Implementation, Operand, Operation, Outcome, Request, Rules, Scalar,
+    Shape,
 };
 use support::{Random, agree, value};
 
@@ -383,4 +384,45 @@ fn gradients_of_choices_over_rows() {
         }
     }
     assert!(sums > 50 && others > 50, "{sums} are one sum, and {others} are not");
+}
+
+/// Gradients of exp of a product by a single value, by a row and by a column, in one tile and in several: a
+/// sum whose terms have exp is added up by a kernel of its own. The values are finite, because a NaN in a sum
+/// would hide all other terms.
+#[test]
+fn gradients_of_exp_over_rows() {
+    let mut random = Random(43);
+    let (mut sums, mut others) = (0, 0);
+    let mut operand = |name: &str, shape: &[usize], dtype| {
+        let count = shape.iter().product::<usize>();
+        let values = (0..count).map(|_| eighths(&mut random, dtype)).collect::<Vec<_>>();
+        Operand::dense(name, shape, Data::from_scalars(dtype, values).unwrap()).unwrap()
+    };
+    for (width, rows) in [8, 33, 300, 1100].into_iter().flat_map(|width| [1, 5, 32].map(|rows| (width, rows)))
+    {
+        let whole = [rows, width];
+        for own in [&[1][..], &[width], &[rows, 1]] {
+            for dtype in [DType::F64, DType::F32] {
+                let operands = vec![operand("x0", own, dtype), operand("x1", &whole, dtype)];
+                let product = call(Function::Multiply, x(0), x(1));
+                let expression = Expression::call(Function::Exp, [product]).unwrap();
+                let gradient = if rows % 2 == 0 {
+                    Operation::Gradient { expression, wrt: 0 }
+                } else {
+                    let cotangent = Box::new(operand("w", &whole, dtype));
+                    Operation::Vjp { expression, wrt: 0, target_shape: None, cotangent }
+                };
+                let way = check(&Request::new(Rules::Numpy, gradient, operands).unwrap());
+                sums += usize::from(way == "sum");
+                others += usize::from(way == "gradient");
+            }
+        }
+    }
+    assert!(sums > 10 && others > 5, "{sums} are one sum, and {others} are not");
+}
+
+/// A multiple of 1/8 between -2 and 2.
+fn eighths(random: &mut Random, dtype: DType) -> Scalar {
+    let number = f32::from(u8::try_from(random.below(33)).unwrap()) / 8.0 - 2.0;
+    if dtype == DType::F32 { Scalar::F32(number) } else { Scalar::F64(number.into()) }
 }
