@@ -24,13 +24,14 @@ use smallvec::SmallVec;
 /// the largest vector.
 pub(crate) const SHORTEST_ROW: usize = 64;
 
-/// The same for a chain with exp, which computes its rows one by one, if every tile would gather rows. (Of a
-/// row of 128 bytes, exp(x*y) then takes half of the time.)
-pub(crate) const SHORTEST_ROW_OF_EXP: usize = 256;
+/// The same for a chain of functions, which computes its rows one by one, if every tile would gather rows. (With
+/// rows of 128 bytes, exp(x*y) and |x-y| then take half of the time.)
+pub(crate) const SHORTEST_ROW_OF_FUNCTIONS: usize = 256;
 
-/// The bytes of the rows from which on the chain of an expression with exp is not left to the scheduler, which
-/// gathers a row once for all tiles. (Of rows of 400 bytes, exp(x*y) with a row then takes 0.8 of the time.)
-const LONG_ROW_OF_EXP: usize = 1024;
+/// The bytes of the rows from which on the chain of an expression with functions is not left to the scheduler,
+/// which gathers a row once for all tiles. (With rows of 400 bytes, exp(x*y) then takes 0.8 of the time, and
+/// |x-y| 0.7.)
+const LONG_ROW_OF_FUNCTIONS: usize = 1024;
 
 /// Nodes of an expression that needs no allocation.
 const NODES: usize = 24;
@@ -175,7 +176,7 @@ impl FoldCall {
                 Some(other) => argument(order[other], &nodes[other])?,
                 None => Place::NONE,
             };
-            if op == ChainOp::Exp && rows > 1 && width.saturating_mul(size) < LONG_ROW_OF_EXP {
+            if op.is_unary() && rows > 1 && width.saturating_mul(size) < LONG_ROW_OF_FUNCTIONS {
                 return None;
             }
             // A value that is the same in every row is computed once, which takes a register.

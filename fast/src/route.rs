@@ -3,9 +3,9 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 use crate::Level;
-use crate::arch::Table;
+use crate::arch::{ChainOp, Table};
 use crate::error::NoKernel;
-use crate::fold::{FoldCall, SHORTEST_ROW, SHORTEST_ROW_OF_EXP, may_fold, operands};
+use crate::fold::{FoldCall, SHORTEST_ROW, SHORTEST_ROW_OF_FUNCTIONS, may_fold, operands};
 use crate::grid::grid;
 use crate::inline_capacity::{OPERANDS, VALUES};
 use crate::lower::Lowered;
@@ -23,7 +23,7 @@ use crate::step_call::StepCall;
 use crate::sum_call::SumCall;
 use crate::tiling::{Axes, OperandLayout, Tiling};
 use crate::turned::TurnedCall;
-use broadcheck_spec::{DType, Function, Node};
+use broadcheck_spec::{DType, Node};
 use smallvec::SmallVec;
 
 /// The bytes of registers that a tile may keep live. They share the first-level cache with operands and
@@ -372,8 +372,8 @@ fn compile<'a>(
     }
     let axes = Axes::of(shape, &layouts);
     let row = axes.innermost();
-    let has_exp = graph.values.iter().any(|value| is_exp(value.kind));
-    let shortest = if has_exp { SHORTEST_ROW_OF_EXP } else { SHORTEST_ROW };
+    let has_functions = graph.has_link(ChainOp::is_unary);
+    let shortest = if has_functions { SHORTEST_ROW_OF_FUNCTIONS } else { SHORTEST_ROW };
     let shortest = shortest / size_of_dtype(task.dtype);
     let panel = |tiling: &mut Tiling| {
         if !task.is_sum && tiling.loops.len() > 1 {
@@ -437,11 +437,6 @@ struct Attempt {
     gathers: bool,
     /// Whether a chain computes several tiles at once.
     in_rows: bool,
-}
-
-/// Whether a value is an exp, which is computed inside of a chain.
-fn is_exp(kind: ValueKind) -> bool {
-    matches!(kind, ValueKind::Call { function: Function::Exp, .. })
 }
 
 /// Whether a value is computed by a function of `math`.
@@ -577,13 +572,19 @@ mod tests {
         assert_eq!(route(32, 15), "tiles");
     }
 
-    /// With exp, rows are computed one by one, so short ones are gathered: a column in every tile, and a row
-    /// once.
+    /// Chains of functions compute rows one by one, so short ones are gathered: a column in every tile, and a
+    /// row once.
     #[test]
-    fn chains_with_exp_run_over_long_rows_in_place() {
+    fn chains_of_functions_run_over_long_rows_in_place() {
+        for function in [Function::Exp, Function::Abs, Function::Sqrt, Function::Negate] {
+            check_rows_of(function);
+        }
+    }
+
+    fn check_rows_of(function: Function) {
         let x = Expression::operand;
         let scaled = Expression::call(Function::Multiply, [x(0), x(1)]).unwrap();
-        let expression = Expression::call(Function::Exp, [scaled]).unwrap();
+        let expression = Expression::call(function, [scaled]).unwrap();
         let plan = |rows: usize, width: usize, other: [usize; 2]| {
             let operand = |name: &str, shape: [usize; 2]| {
                 Operand::dense(name, shape, vec![1.0f32; shape.iter().product()]).unwrap()
@@ -602,7 +603,7 @@ mod tests {
             (300, 256, "chain of rows", "chain of rows"),
         ] {
             let ways = [[rows, 1], [1, width]].map(|other| plan(rows, width, other).route_name());
-            assert_eq!(ways, [by_column, by_row], "{rows} rows of {width}");
+            assert_eq!(ways, [by_column, by_row], "{function:?}, {rows} rows of {width}");
         }
         // Whether a row is gathered first.
         let is_gathered = |width: usize| {

@@ -63,8 +63,7 @@ pub(super) fn find(
     access_of: impl Fn(u32) -> u32,
 ) -> Chains {
     let calls = graph.values.iter().filter(|value| !value.kind.arguments().is_empty()).count();
-    let exp = |kind| matches!(kind, ValueKind::Call { function: Function::Exp, .. });
-    let facts = if calls > 1 || single || graph.values.iter().any(|value| exp(value.kind)) {
+    let facts = if calls > 1 || single || graph.has_link(|op| op == ChainOp::Exp) {
         facts(graph, root, tiling, access_of)
     } else {
         SmallVec::new()

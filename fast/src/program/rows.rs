@@ -10,13 +10,13 @@ use crate::fold::SHORTEST_ROW;
 use crate::tiling::{AccessKind, Tiling};
 
 /// Where a root, which has elements of so many bytes, is added up while it is computed, if it can be: over
-/// rows of at least a cache line, or over whole tiles. That saves a pass over each tile. A tile of a few rows
-/// that are shorter is added up after it has been computed. `access` is that of the gradient.
-pub(super) fn onto(access: u32, tiling: &Tiling, element: usize) -> Option<Onto> {
+/// rows of at least `shortest` bytes, or over whole tiles. That saves a pass over each tile. A tile of a few
+/// rows that are shorter is added up after it has been computed. `access` is that of the gradient.
+pub(super) fn onto(access: u32, tiling: &Tiling, (element, shortest): (usize, usize)) -> Option<Onto> {
     match (tiling.accesses[access as usize].kind, tiling.pattern(access as usize)) {
         (AccessKind::Splat | AccessKind::Direct, _) => Some(Onto { access, width: 0 }),
         (AccessKind::Gather, &[(_, 1), (width, 0)] | &[(_, 0), (width, 1)])
-            if width * element >= SHORTEST_ROW =>
+            if width * element >= shortest =>
         {
             Some(Onto { access, width: u32::try_from(width).ok()? })
         }

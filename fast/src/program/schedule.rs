@@ -13,6 +13,7 @@ use super::steps::{Half, Onto, Program, Source, Step, Target, Work};
 use crate::arch::{CallGroup, ChainOp, Comparison, Table};
 use crate::dispatch::{by_bank, by_float_bank};
 use crate::error::NoKernel;
+use crate::fold::{SHORTEST_ROW, SHORTEST_ROW_OF_FUNCTIONS};
 use crate::inline_capacity::{VALUES, filled};
 use crate::math::MathFunction;
 use crate::scratch::{Bank, BankCall, Float, FloatBank, Lane};
@@ -121,7 +122,11 @@ pub(crate) fn schedule(
     }
     // Only chains have non-temporal stores, and a call that is added up while it is computed is a chain.
     let onto = match goal {
-        Goal::Sum(access) => onto(access, tiling, bytes(bank_of(graph.dtype(root)))),
+        Goal::Sum(access) => {
+            let has_exp = graph.has_link(|op| op == ChainOp::Exp);
+            let shortest = if has_exp { SHORTEST_ROW_OF_FUNCTIONS } else { SHORTEST_ROW };
+            onto(access, tiling, (bytes(bank_of(graph.dtype(root))), shortest))
+        }
         Goal::Store(_) => None,
     };
     let single = non_temporal || onto.is_some();
