@@ -426,3 +426,24 @@ fn eighths(random: &mut Random, dtype: DType) -> Scalar {
     let number = f32::from(u8::try_from(random.below(33)).unwrap()) / 8.0 - 2.0;
     if dtype == DType::F32 { Scalar::F32(number) } else { Scalar::F64(number.into()) }
 }
+
+/// A function of a difference, over rows that are computed in place, gathered once and gathered in every tile.
+#[test]
+fn functions_over_short_and_long_rows() {
+    let mut random = Random(44);
+    let (mut in_rows, mut gathered) = (0, 0);
+    for (rows, width) in [(3, 5), (40, 16), (300, 33), (70, 63), (20, 64), (20, 255), (9, 256)] {
+        for other in [[rows, 1], [1, width]] {
+            for function in [Function::Exp, Function::Abs, Function::Sqrt, Function::Negate] {
+                for dtype in [DType::F64, DType::F32] {
+                    let difference = call(Function::Subtract, x(0), x(1));
+                    let expression = Expression::call(function, [difference]).unwrap();
+                    let way = check(&request(&mut random, dtype, &[&[rows, width], &other], expression));
+                    in_rows += usize::from(way == "chain of rows");
+                    gathered += usize::from(way == "tiles");
+                }
+            }
+        }
+    }
+    assert!(in_rows > 30 && gathered > 20, "{in_rows} in rows, {gathered} gathered");
+}
