@@ -15,7 +15,7 @@ use crate::pair::{is_fastest, pair};
 use crate::problem::{Computed, Form, Problem};
 use crate::program::{
     Goal, Graph, Half, Program, Root, Slope, Step, Target, ValueKind, bank_of, bytes, gradient, half,
-    schedule,
+    has_link, schedule,
 };
 use crate::rows::RowsCall;
 use crate::scratch::{FloatBank, REGISTER_BYTES};
@@ -372,7 +372,7 @@ fn compile<'a>(
     }
     let axes = Axes::of(shape, &layouts);
     let row = axes.innermost();
-    let has_functions = graph.has_link(ChainOp::is_unary);
+    let has_functions = has_link(graph, ChainOp::is_unary);
     let shortest = if has_functions { SHORTEST_ROW_OF_FUNCTIONS } else { SHORTEST_ROW };
     let shortest = shortest / size_of_dtype(task.dtype);
     let panel = |tiling: &mut Tiling| {

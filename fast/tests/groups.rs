@@ -427,7 +427,8 @@ fn eighths(random: &mut Random, dtype: DType) -> Scalar {
     if dtype == DType::F32 { Scalar::F32(number) } else { Scalar::F64(number.into()) }
 }
 
-/// A function of a difference, over rows that are computed in place, gathered once and gathered in every tile.
+/// A function of a difference, over rows that are computed in place, gathered once and gathered in every
+/// tile.
 #[test]
 fn functions_over_short_and_long_rows() {
     let mut random = Random(44);

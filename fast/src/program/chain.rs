@@ -63,7 +63,7 @@ pub(super) fn find(
     access_of: impl Fn(u32) -> u32,
 ) -> Chains {
     let calls = graph.values.iter().filter(|value| !value.kind.arguments().is_empty()).count();
-    let facts = if calls > 1 || single || graph.has_link(|op| op == ChainOp::Exp) {
+    let facts = if calls > 1 || single || has_link(graph, |op| op == ChainOp::Exp) {
         facts(graph, root, tiling, access_of)
     } else {
         SmallVec::new()
@@ -149,6 +149,14 @@ pub(super) fn link(graph: &Graph, at: u32) -> Option<(ChainOp, u32, Option<u32>)
     let second = (!op.is_unary()).then_some(b);
     let alike = |argument: u32| graph.dtype(argument) == value.dtype;
     (most_links(value.dtype) > 0 && alike(a) && second.is_none_or(alike)).then_some((op, a, second))
+}
+
+/// Whether any value of a graph could be such a link of a chain.
+pub(crate) fn has_link(graph: &Graph, is_wanted: impl Fn(ChainOp) -> bool) -> bool {
+    graph.values.iter().any(|value| match value.kind {
+        ValueKind::Call { function, .. } => chain_op(function).is_some_and(&is_wanted),
+        ValueKind::Operand(_) | ValueKind::Constant(_) | ValueKind::Slope { .. } => false,
+    })
 }
 
 /// What a function is as a link of a chain, if it can be one.

@@ -2,8 +2,6 @@
 //! are the same: common subexpressions are found when they are added.
 #![deny(clippy::wildcard_enum_match_arm)]
 
-use super::chain::chain_op;
-use crate::arch::ChainOp;
 use crate::inline_capacity::{VALUES, filled};
 use broadcheck_spec::{DType, Expression, Function, Node};
 use smallvec::SmallVec;
@@ -108,14 +106,6 @@ impl Graph {
             }
         }
         readers
-    }
-
-    /// Whether any value could be such a link of a chain.
-    pub(crate) fn has_link(&self, is_wanted: impl Fn(ChainOp) -> bool) -> bool {
-        self.values.iter().any(|value| match value.kind {
-            ValueKind::Call { function, .. } => chain_op(function).is_some_and(&is_wanted),
-            ValueKind::Operand(_) | ValueKind::Constant(_) | ValueKind::Slope { .. } => false,
-        })
     }
 
     /// The dtype of a value.

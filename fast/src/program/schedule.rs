@@ -5,7 +5,7 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 use super::banks::{bank_of, bytes, half, is_plain_float, rounding};
-use super::chain::{Chain, Chains, Choice, NOBODY, find};
+use super::chain::{Chain, Chains, Choice, NOBODY, find, has_link};
 use super::condition::Conditional;
 use super::graph::{Graph, Slope, ValueKind, is_comparison};
 use super::rows::{onto, readers_in_chains, row_width};
@@ -123,7 +123,7 @@ pub(crate) fn schedule(
     // Only chains have non-temporal stores, and a call that is added up while it is computed is a chain.
     let onto = match goal {
         Goal::Sum(access) => {
-            let has_exp = graph.has_link(|op| op == ChainOp::Exp);
+            let has_exp = has_link(graph, |op| op == ChainOp::Exp);
             let shortest = if has_exp { SHORTEST_ROW_OF_FUNCTIONS } else { SHORTEST_ROW };
             onto(access, tiling, (bytes(bank_of(graph.dtype(root))), shortest))
         }
