@@ -94,6 +94,9 @@ const ALL: [Shape; 10] = [
     Shape::Alike(1_000_000),
 ];
 const SOME: &[Shape] = &[ALL[0], ALL[1], ALL[3]];
+/// Those of expressions.
+const FUSED: [Shape; 7] =
+    [ALL[0], ALL[2], ALL[3], ALL[6], ALL[7], Shape::Row(300, 33), Shape::Column(300, 33)];
 
 /// A measured case.
 struct Case {
@@ -202,25 +205,26 @@ impl Sweep {
         });
     }
 
-    /// An expression of two operands as one loop.
+    /// An expression of two operands as one loop for each shape.
     fn fused<T: Element, R: Element>(
         &mut self,
         name: &str,
-        expression: Expression,
+        expression: &Expression,
         f: impl Fn(T::Wide, T::Wide) -> R::Wide + Copy,
     ) {
         let at = self.at;
-        let shapes = [vec![COUNT], vec![COUNT]];
-        let request = request_of::<T>(&shapes, expression);
-        let arrays = arrays_of::<T>(&shapes);
-        let name = (name, T::DTYPE.name(), COUNT.to_string());
-        self.case::<R>(name, (&request, &inputs_of(&arrays)), |out| {
-            at.run(
-                out,
-                #[inline(always)]
-                |out| zip(at, (&arrays[0], &arrays[1]), out, f),
-            );
-        });
+        for shape in FUSED {
+            let request = request_of::<T>(&shape.shapes(), expression.clone());
+            let arrays = arrays_of::<T>(&shape.shapes());
+            let name = (name, T::DTYPE.name(), shape.name());
+            self.case::<R>(name, (&request, &inputs_of(&arrays)), |out| {
+                at.run(
+                    out,
+                    #[inline(always)]
+                    |out| shape.run(at, (&arrays[0], &arrays[1]), out, f),
+                );
+            });
+        }
     }
 
     /// The gradients of ten functions by each operand, stretched to square matrices or of their shape.
@@ -322,12 +326,12 @@ macro_rules! integers {
         $sweep.two::<$type, $type>(Function::Minimum, SOME, Ord::min);
         comparisons!($sweep, $type);
         $sweep.one::<$type>(Function::Negate, $type::wrapping_neg);
-        $sweep.fused::<$type, $type>("x*x+y*y", squares(), |a, b| {
+        $sweep.fused::<$type, $type>("x*x+y*y", &squares(), |a, b| {
             a.wrapping_mul(a).wrapping_add(b.wrapping_mul(b))
         });
         let product = two(Function::Multiply, two(Function::Add, x(0), x(1)), x(0));
         let folded = two(Function::Multiply, two(Function::Subtract, product, x(1)), x(0));
-        $sweep.fused::<$type, $type>("((x+y)*x-y)*x", folded, |a, b| {
+        $sweep.fused::<$type, $type>("((x+y)*x-y)*x", &folded, |a, b| {
             a.wrapping_add(b).wrapping_mul(a).wrapping_sub(b).wrapping_mul(a)
         });
     )* };
@@ -343,19 +347,23 @@ macro_rules! expressions {
         let less = || two(Function::Less, x(0), x(1));
         let product = || two(Function::Multiply, x(0), x(1));
         let clipped = two(Function::Maximum, two(Function::Minimum, x(0), x(1)), product());
-        $sweep.fused::<$type, $type>("max(min(x,y),x*y)", clipped, |a, b| {
+        $sweep.fused::<$type, $type>("max(min(x,y),x*y)", &clipped, |a, b| {
             let least = if a < b { a } else { b };
             if least > a * b { least } else { a * b }
         });
         let chosen = call(Function::Select, [less(), x(0), x(1)]);
-        $sweep.fused::<$type, $type>("select(x<y,x,y)", chosen, |a, b| if a < b { a } else { b });
-        $sweep.fused::<$type, $type>("x*x+y*y", squares(), |a, b| a * a + b * b);
+        $sweep.fused::<$type, $type>("select(x<y,x,y)", &chosen, |a, b| if a < b { a } else { b });
+        $sweep.fused::<$type, $type>("x*x+y*y", &squares(), |a, b| a * a + b * b);
+        let length = call(Function::Sqrt, [squares()]);
+        $sweep.fused::<$type, $type>("sqrt(x*x+y*y)", &length, |a, b| (a * a + b * b).sqrt());
+        let distance = call(Function::Abs, [two(Function::Subtract, x(0), x(1))]);
+        $sweep.fused::<$type, $type>("abs(x-y)", &distance, |a, b| (a - b).abs());
         let sum = || two(Function::Add, x(0), x(1));
         let either = two(Function::LogicalOr, less(), two(Function::Less, product(), x(0)));
-        $sweep.fused::<$type, bool>("x<y or x*y<x", either, |a, b| (a < b) | (a * b < a));
+        $sweep.fused::<$type, bool>("x<y or x*y<x", &either, |a, b| (a < b) | (a * b < a));
         let difference = two(Function::Subtract, x(0), x(1));
         let factored = two(Function::Multiply, two(Function::Multiply, difference, sum()), x(0));
-        $sweep.fused::<$type, $type>("(x-y)*(x+y)*x", factored, |a, b| (a - b) * (a + b) * a);
+        $sweep.fused::<$type, $type>("(x-y)*(x+y)*x", &factored, |a, b| (a - b) * (a + b) * a);
     )* };
 }
 
