@@ -24,13 +24,13 @@ use smallvec::SmallVec;
 /// the largest vector.
 pub(crate) const SHORTEST_ROW: usize = 64;
 
-/// The same for a chain of functions, which computes its rows one by one, if every tile would gather rows.
-/// (With rows of 128 bytes, exp(x*y) and |x-y| then take half of the time.)
-pub(crate) const SHORTEST_ROW_OF_FUNCTIONS: usize = 256;
+/// The same for a chain with exp, which computes its rows one by one, if every tile would gather rows. (With
+/// rows of 128 bytes, exp(x*y) then takes half of the time.)
+pub(crate) const SHORTEST_ROW_OF_EXP: usize = 256;
 
 /// The bytes of the rows from which on the chain of an expression with functions is not left to the
-/// scheduler, which gathers a row once for all tiles. (With rows of 400 bytes, exp(x*y) then takes 0.8 of the
-/// time, and |x-y| 0.7.)
+/// scheduler, which gathers a row once for all tiles. (With rows of 400 bytes, exp(x*y) and |x-y| then take
+/// 0.8 of the time.)
 const LONG_ROW_OF_FUNCTIONS: usize = 1024;
 
 /// Nodes of an expression that needs no allocation.

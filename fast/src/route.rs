@@ -3,9 +3,9 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 use crate::Level;
-use crate::arch::{ChainOp, Table};
+use crate::arch::Table;
 use crate::error::NoKernel;
-use crate::fold::{FoldCall, SHORTEST_ROW, SHORTEST_ROW_OF_FUNCTIONS, may_fold, operands};
+use crate::fold::{FoldCall, SHORTEST_ROW, SHORTEST_ROW_OF_EXP, may_fold, operands};
 use crate::grid::grid;
 use crate::inline_capacity::{OPERANDS, VALUES};
 use crate::lower::Lowered;
@@ -15,7 +15,7 @@ use crate::pair::{is_fastest, pair};
 use crate::problem::{Computed, Form, Problem};
 use crate::program::{
     Goal, Graph, Half, Program, Root, Slope, Step, Target, ValueKind, bank_of, bytes, gradient, half,
-    has_link, schedule,
+    has_exp, schedule,
 };
 use crate::rows::RowsCall;
 use crate::scratch::{FloatBank, REGISTER_BYTES};
@@ -372,8 +372,7 @@ fn compile<'a>(
     }
     let axes = Axes::of(shape, &layouts);
     let row = axes.innermost();
-    let has_functions = has_link(graph, ChainOp::is_unary);
-    let shortest = if has_functions { SHORTEST_ROW_OF_FUNCTIONS } else { SHORTEST_ROW };
+    let shortest = if has_exp(graph) { SHORTEST_ROW_OF_EXP } else { SHORTEST_ROW };
     let shortest = shortest / size_of_dtype(task.dtype);
     let panel = |tiling: &mut Tiling| {
         if !task.is_sum && tiling.loops.len() > 1 {
@@ -572,19 +571,13 @@ mod tests {
         assert_eq!(route(32, 15), "tiles");
     }
 
-    /// Chains of functions compute rows one by one, so short ones are gathered: a column in every tile, and a
-    /// row once.
+    /// Chains with exp compute rows one by one, so short ones are gathered: a column in every tile, and a row
+    /// once.
     #[test]
-    fn chains_of_functions_run_over_long_rows_in_place() {
-        for function in [Function::Exp, Function::Abs, Function::Sqrt, Function::Negate] {
-            check_rows_of(function);
-        }
-    }
-
-    fn check_rows_of(function: Function) {
+    fn chains_with_exp_run_over_long_rows_in_place() {
         let x = Expression::operand;
         let scaled = Expression::call(Function::Multiply, [x(0), x(1)]).unwrap();
-        let expression = Expression::call(function, [scaled]).unwrap();
+        let expression = Expression::call(Function::Exp, [scaled]).unwrap();
         let plan = |rows: usize, width: usize, other: [usize; 2]| {
             let operand = |name: &str, shape: [usize; 2]| {
                 Operand::dense(name, shape, vec![1.0f32; shape.iter().product()]).unwrap()
@@ -603,7 +596,7 @@ mod tests {
             (300, 256, "chain of rows", "chain of rows"),
         ] {
             let ways = [[rows, 1], [1, width]].map(|other| plan(rows, width, other).route_name());
-            assert_eq!(ways, [by_column, by_row], "{function:?}, {rows} rows of {width}");
+            assert_eq!(ways, [by_column, by_row], "{rows} rows of {width}");
         }
         // Whether a row is gathered first.
         let is_gathered = |width: usize| {

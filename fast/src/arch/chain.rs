@@ -174,10 +174,10 @@ impl<T> Link<'_, T> {
 pub(crate) enum ChainKind {
     /// Additions only.
     Sums,
-    /// Binary operations only.
+    /// Any operations but exp.
     Arithmetic,
-    /// Unary operations as well.
-    Functions,
+    /// Any operations.
+    WithExp,
 }
 
 impl ChainKind {
@@ -186,7 +186,7 @@ impl ChainKind {
     pub(crate) fn of(ops: impl Iterator<Item = ChainOp>) -> ChainKind {
         match ops.max() {
             None | Some(ChainOp::Add) => ChainKind::Sums,
-            Some(op) if op.is_unary() => ChainKind::Functions,
+            Some(ChainOp::Exp) => ChainKind::WithExp,
             Some(_) => ChainKind::Arithmetic,
         }
     }
@@ -195,10 +195,7 @@ impl ChainKind {
 /// [`ChainKind`] as const parameters of the code that is compiled for it.
 pub(super) const SUMS: u8 = ChainKind::Sums as u8;
 pub(super) const ARITHMETIC: u8 = ChainKind::Arithmetic as u8;
-pub(super) const FUNCTIONS: u8 = ChainKind::Functions as u8;
-/// Any operation but exp, for values that are added up: exp needs the registers of the sums. Compiled with
-/// it, the gradient of (x-m)*r*g+b by m over 1000x1000 took 1.4 to 2.1 times as long (`benches/sweep`).
-pub(super) const NO_EXP: u8 = FUNCTIONS + 1;
+pub(super) const WITH_EXP: u8 = ChainKind::WithExp as u8;
 
 /// The chain over the rows of `out`, in groups of `GROUP` vectors. If a link is not of the kind `KIND`, the
 /// values are wrong, and it needs an argument nevertheless.
@@ -213,7 +210,7 @@ pub(super) unsafe fn run<V: Vector, const GROUP: usize, const KIND: u8, const NO
     out: &mut [V::Element],
 ) {
     const {
-        assert!(<V::Element as Vector>::WIDTH == 1 && (KIND == FUNCTIONS || GROUP == 8 || GROUP == 16));
+        assert!(<V::Element as Vector>::WIDTH == 1 && (KIND == WITH_EXP || GROUP == 8 || GROUP == 16));
     }
     if out.is_empty() {
         return;
@@ -221,14 +218,13 @@ pub(super) unsafe fn run<V: Vector, const GROUP: usize, const KIND: u8, const NO
     // `rows * width` is at most the length of `out`, so it does not overflow.
     let width = if rows == 1 { out.len() } else { out.len().checked_div(rows).unwrap_or(0) };
     assert!(rows * width == out.len(), "the output of a chain is not made of whole rows");
-    let enough = |link: &Link<'_, V::Element>| {
-        KIND == FUNCTIONS && link.op.is_unary() || link.is_long_enough(rows, width)
-    };
+    let enough =
+        |link: &Link<'_, V::Element>| KIND != SUMS && link.op.is_unary() || link.is_long_enough(rows, width);
     assert!(enough(first) && links.iter().all(enough), "an argument of a chain is shorter than its output");
     // SAFETY: the caller guarantees the instructions of `V`. By the assertions, `width` is not 0, and every
     // argument has the values of all rows.
     unsafe {
-        if !NON_TEMPORAL && KIND != FUNCTIONS && V::WIDTH > 1 && width <= 2 * GROUP * V::WIDTH {
+        if !NON_TEMPORAL && KIND != WITH_EXP && V::WIDTH > 1 && width <= 2 * GROUP * V::WIDTH {
             let fewest = fewest_rows::<V, GROUP>(width);
             if rows >= fewest {
                 return short_rows::<V, GROUP, KIND>((first, links), (rows, width), fewest, out);
@@ -384,9 +380,9 @@ unsafe fn row<V: Vector, const GROUP: usize, const KIND: u8, const NON_TEMPORAL:
             group::<V::Element, 1, 1, KIND, false>(chain, [0, at], [at, 0], out);
             at += 1;
         }
-        // Long bursts of non-temporal stores wait for one another, so groups are small. Functions take longer
-        // than their stores and need no small groups.
-        let bursts = NON_TEMPORAL && KIND != FUNCTIONS;
+        // Long bursts of non-temporal stores wait for one another, so groups are small. exp takes longer than
+        // its stores and needs no small groups.
+        let bursts = NON_TEMPORAL && KIND != WITH_EXP;
         while bursts && links.len() <= 2 && at + 2 * V::WIDTH <= count {
             group::<V, 2, 1, KIND, NON_TEMPORAL>(chain, [0, at], [at, 0], out);
             at += 2 * V::WIDTH;
@@ -442,7 +438,7 @@ unsafe fn groups<V: Vector, const U: usize, const REST: usize, const KIND: u8, c
 /// # Safety
 /// The machine has the instructions of `V`. For each of the rows, every vector argument has
 /// `U / ROWS * V::WIDTH` elements from `at` on, and so has `out` at the place of the row; a scalar has one.
-/// With `NON_TEMPORAL`, `out[to]` is aligned to a vector. With `KIND == FUNCTIONS`, unary links need no
+/// With `NON_TEMPORAL`, `out[to]` is aligned to a vector. Unless `KIND` is `SUMS`, unary links need no
 /// argument.
 #[inline(always)]
 unsafe fn group<V: Vector, const U: usize, const ROWS: usize, const KIND: u8, const NON_TEMPORAL: bool>(

@@ -1,20 +1,20 @@
 //! What the links of a [`chain`](super::chain) do to a group of vectors, whose values stay in registers from
 //! the first argument to the last link.
 
-use super::chain::{ChainOp, FUNCTIONS, Link, NO_EXP, SUMS};
+use super::chain::{ChainOp, Link, SUMS, WITH_EXP};
 use super::stream::{LINE, prefetch};
 use super::vector::{Vector, each};
 
-/// How many bytes ahead operands are prefetched by a chain that computes functions.
+/// How many bytes ahead operands are prefetched by a chain with exp.
 const AHEAD: usize = 2048;
 
 /// The values of `U` vectors of the chain: from element `at` on, the same number of each of `ROWS` rows from
-/// `row` on. A chain of functions prefetches, unless `NO_FETCH`.
+/// `row` on. A chain with exp prefetches, unless `NO_FETCH`.
 ///
 /// # Safety
 /// The machine has the instructions of `V`. From `at` on, each row of every vector argument has
-/// `U / ROWS * V::WIDTH` elements; a scalar has one. With `KIND` of `FUNCTIONS` or `NO_EXP`, unary links need
-/// no argument.
+/// `U / ROWS * V::WIDTH` elements; a scalar has one. Unless `KIND` is `SUMS`, unary links need no
+/// argument.
 #[inline(always)]
 pub(super) unsafe fn compute<
     V: Vector,
@@ -30,7 +30,7 @@ pub(super) unsafe fn compute<
     let [row, at] = from;
     // SAFETY: the caller guarantees that all offsets are inside.
     unsafe {
-        if KIND == FUNCTIONS && !NO_FETCH {
+        if KIND == WITH_EXP && !NO_FETCH {
             for link in std::iter::once(first).chain(links) {
                 fetch::<V, U>((link.values, link.scalar), row * link.step + at);
             }
@@ -101,30 +101,19 @@ pub(super) unsafe fn compute<
                 (ChainOp::Minimum, false) => fold::<V, U, ROWS, false>(&mut a, link, from, V::minimum),
                 (ChainOp::Minimum, true) => fold::<V, U, ROWS, true>(&mut a, link, from, V::minimum),
                 (ChainOp::PlusNext | ChainOp::MinusNext | ChainOp::TimesNext, _) => {
-                    if let [next, others @ ..] = others {
+                    // A unary link may have no argument.
+                    if let [next, others @ ..] = others
+                        && !next.op.is_unary()
+                    {
                         fold_two::<V, U, ROWS>(&mut a, link, next, from);
                         rest = others;
                     }
                 }
-                // Only `FUNCTIONS` is compiled with all of these, and it is chosen for every chain that has
-                // one, or is added up and has exp.
-                (ChainOp::Negate, _) => {
-                    if KIND == FUNCTIONS || KIND == NO_EXP {
-                        a = each!(a => a.negate());
-                    }
-                }
-                (ChainOp::Abs, _) => {
-                    if KIND == FUNCTIONS || KIND == NO_EXP {
-                        a = each!(a => a.abs());
-                    }
-                }
-                (ChainOp::Sqrt, _) => {
-                    if KIND == FUNCTIONS || KIND == NO_EXP {
-                        a = each!(a => a.sqrt());
-                    }
-                }
+                (ChainOp::Negate, _) => a = each!(a => a.negate()),
+                (ChainOp::Abs, _) => a = each!(a => a.abs()),
+                (ChainOp::Sqrt, _) => a = each!(a => a.sqrt()),
                 (ChainOp::Exp, _) => {
-                    if KIND == FUNCTIONS {
+                    if KIND == WITH_EXP {
                         a = exp::<V, U>(a);
                     }
                 }

@@ -4,7 +4,7 @@
 //!
 //! To add a level, implement [`Simd`] for it, and [`Vector`] and [`LevelVector`] for its two vector types.
 
-use super::chain::{self, ARITHMETIC, FUNCTIONS, LANES, Link, SUMS};
+use super::chain::{self, ARITHMETIC, LANES, Link, SUMS, WITH_EXP};
 use super::choice::{self, Argument, Comparison};
 use super::element::Element;
 use super::expand::{self, Pairing, Repeat};
@@ -89,7 +89,7 @@ pub(super) unsafe trait LevelVector: Vector {
 
 /// Implements [`LevelVector`]:
 /// - `level`: the level whose instructions the vector uses. Every use of the macro must name the right one.
-/// - `group`: the vectors in a group of a chain, half of the level's registers. A chain of functions has
+/// - `group`: the vectors in a group of a chain, half of the level's registers. A chain with exp has
 ///   groups of twice [`Vector::EXP_GROUP`]: it computes exp in two parts, and pays for a link's branch once.
 ///   In the caches, exp(x*y) in f64 went from 1.06 of the time of one fused loop to 1.02 (`benches/quick`).
 /// - `non_temporal`: `NON_TEMPORAL` if the level has non-temporal stores, otherwise `false`.
@@ -121,7 +121,7 @@ macro_rules! level_vector {
                             chain::run::<Self, $group, ARITHMETIC, $non_temporal>(first, links, rows, out);
                         }
                         _ => {
-                            chain::run::<Self, { 2 * Self::EXP_GROUP }, FUNCTIONS, $non_temporal>(
+                            chain::run::<Self, { 2 * Self::EXP_GROUP }, WITH_EXP, $non_temporal>(
                                 first, links, rows, out,
                             );
                         }

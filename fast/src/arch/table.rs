@@ -1,7 +1,7 @@
 //! The table of a level's kernels, and the choice of a level.
 #![deny(clippy::wildcard_enum_match_arm)]
 
-use super::chain::{ARITHMETIC, ChainKind, FUNCTIONS, Link, NO_EXP, SUMS};
+use super::chain::{ARITHMETIC, ChainKind, Link, SUMS, WITH_EXP};
 use super::condition::{Condition, Conditions, conditions};
 use super::element::{Element, Integer};
 use super::halves::{Bf16, F16, Format, In, VectorOp};
@@ -122,7 +122,7 @@ pub(crate) struct Kernels<T: 'static> {
 pub(crate) struct Chains<T: 'static> {
     sums: Chain<T>,
     arithmetic: Chain<T>,
-    functions: Chain<T>,
+    with_exp: Chain<T>,
 }
 
 impl<T> Chains<T> {
@@ -131,7 +131,7 @@ impl<T> Chains<T> {
         match kind {
             ChainKind::Sums => self.sums,
             ChainKind::Arithmetic => self.arithmetic,
-            ChainKind::Functions => self.functions,
+            ChainKind::WithExp => self.with_exp,
         }
     }
 
@@ -503,7 +503,7 @@ const fn chains<S: Simd, V: LevelVector<Level = S>, const NON_TEMPORAL: bool>() 
     Chains {
         sums: Kernel(S::chain::<V, SUMS, NON_TEMPORAL>),
         arithmetic: Kernel(S::chain::<V, ARITHMETIC, NON_TEMPORAL>),
-        functions: Kernel(S::chain::<V, FUNCTIONS, NON_TEMPORAL>),
+        with_exp: Kernel(S::chain::<V, WITH_EXP, NON_TEMPORAL>),
     }
 }
 
@@ -524,8 +524,8 @@ where
         paired: Kernel(S::paired::<V>),
         chain: chains::<S, V, false>(),
         chain_non_temporal: chains::<S, V, true>(),
-        chain_sum_with_exp: Kernel(S::chain_sum::<V, FUNCTIONS>),
-        chain_sum_without_exp: Kernel(S::chain_sum::<V, NO_EXP>),
+        chain_sum_with_exp: Kernel(S::chain_sum::<V, WITH_EXP>),
+        chain_sum_without_exp: Kernel(S::chain_sum::<V, ARITHMETIC>),
         choice_sum: Kernel(S::choice_sum::<V>),
         select_sum: Kernel(S::select_sum::<V>),
         choose: Kernel(S::choose::<V>),

@@ -63,7 +63,7 @@ pub(super) fn find(
     access_of: impl Fn(u32) -> u32,
 ) -> Chains {
     let calls = graph.values.iter().filter(|value| !value.kind.arguments().is_empty()).count();
-    let facts = if calls > 1 || single || has_link(graph, |op| op == ChainOp::Exp) {
+    let facts = if calls > 1 || single || has_exp(graph) {
         facts(graph, root, tiling, access_of)
     } else {
         SmallVec::new()
@@ -151,12 +151,10 @@ pub(super) fn link(graph: &Graph, at: u32) -> Option<(ChainOp, u32, Option<u32>)
     (most_links(value.dtype) > 0 && alike(a) && second.is_none_or(alike)).then_some((op, a, second))
 }
 
-/// Whether any value of a graph could be such a link of a chain.
-pub(crate) fn has_link(graph: &Graph, is_wanted: impl Fn(ChainOp) -> bool) -> bool {
-    graph.values.iter().any(|value| match value.kind {
-        ValueKind::Call { function, .. } => chain_op(function).is_some_and(&is_wanted),
-        ValueKind::Operand(_) | ValueKind::Constant(_) | ValueKind::Slope { .. } => false,
-    })
+/// Whether any value of a graph is an exp, which is a link of a chain.
+pub(crate) fn has_exp(graph: &Graph) -> bool {
+    let is_exp = |kind| matches!(kind, ValueKind::Call { function: Function::Exp, .. });
+    graph.values.iter().any(|value| is_exp(value.kind))
 }
 
 /// What a function is as a link of a chain, if it can be one.
@@ -342,7 +340,7 @@ fn chain(
         let (fact, whole) = (facts[value as usize], facts[end as usize]);
         // The chain computes a scalar at its start once for each row. As a step of its own it would keep a
         // chain over one tile from running alone, which costs a sum of ten at 1k up to half of its time
-        // (`benches/quick`). A function in it would make the whole chain one of functions.
+        // (`benches/quick`). A function takes too long to be computed for each row.
         let cheap = fact.scalar && link(graph, value).is_some_and(|(op, ..)| !op.is_unary());
         let same = fact.stationary == whole.stationary && (fact.scalar == whole.scalar || cheap);
         (readers[value as usize] == 1 && same).then(|| link(graph, value)).flatten()

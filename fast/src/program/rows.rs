@@ -6,6 +6,7 @@ use super::banks::{bank_of, bytes, is_plain_float};
 use super::chain::{Chain, NOBODY};
 use super::graph::{Graph, ValueKind};
 use super::steps::Onto;
+use crate::arch::ChainOp;
 use crate::fold::SHORTEST_ROW;
 use crate::tiling::{AccessKind, Tiling};
 
@@ -30,9 +31,9 @@ pub(super) fn readers_in_chains(chains: &[Chain], at: u32) -> usize {
     arguments.filter(|&&argument| argument == at).count()
 }
 
-/// The bytes of the shortest row over which a chain of functions computes many rows of a tile. Other chains
+/// The bytes of the shortest row over which a chain with exp computes many rows of a tile. Other chains
 /// compute several short rows together.
-const SHORTEST_OF_FUNCTIONS: usize = 1024;
+const SHORTEST_OF_EXP: usize = 1024;
 
 /// The elements of the rows by which chains can read the operands that would be gathered otherwise, if each
 /// of them has contiguous values or one value in each row of a tile, and the rows are as long for all of
@@ -53,8 +54,8 @@ pub(super) fn row_width<'a>(
         }
         let Some(pattern) = gathered(operand).filter(|_| is_plain_float(value.dtype)) else { continue };
         let [(_, 0..), (width, 0 | 1)] = *pattern else { return 0 };
-        let functions = chains.iter().any(|chain| chain.ops.iter().any(|op| op.is_unary()));
-        let shortest = if functions { SHORTEST_OF_FUNCTIONS } else { SHORTEST_ROW };
+        let has_exp = chains.iter().any(|chain| chain.ops.contains(&ChainOp::Exp));
+        let shortest = if has_exp { SHORTEST_OF_EXP } else { SHORTEST_ROW };
         if width * bytes(bank_of(value.dtype)) < shortest || found != 0 && found != width {
             return 0;
         }

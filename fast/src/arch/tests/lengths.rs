@@ -168,6 +168,21 @@ fn chains_accept_the_lengths_that_fit() {
     }
 }
 
+/// No chain of a plan makes an argument for a link that takes none, which may have no values.
+#[test]
+fn an_argument_of_two_before_a_function_is_left_out() {
+    let values = [4.0; 40];
+    for table in tables() {
+        for (op, want) in [(ChainOp::Negate, -4.0), (ChainOp::Sqrt, 2.0)] {
+            let link = |op, values| Link { op, values, step: 0, scalar: false };
+            let mut links = [link(ChainOp::PlusNext, &values[..]), Link { scalar: true, ..link(op, &[]) }];
+            let mut out = [0.0; 40];
+            table.float_f64.chain.run(&link(ChainOp::Add, &values), &mut links, 1, &mut out);
+            assert_eq!(out, [want; 40], "{}, {op:?}", table.level);
+        }
+    }
+}
+
 /// Checks a chain of a level, whose last link has the given operation, over some rows of an output of `count`
 /// elements. One argument has the given number of elements and any step, first as the first argument, then as
 /// the last.
