@@ -24,10 +24,6 @@ use smallvec::SmallVec;
 /// the largest vector.
 pub(crate) const SHORTEST_ROW: usize = 64;
 
-/// The same for a chain with exp, which computes its rows one by one, if every tile would gather rows. (With
-/// rows of 128 bytes, exp(x*y) then takes half of the time.)
-pub(crate) const SHORTEST_ROW_OF_EXP: usize = 256;
-
 /// The bytes of the rows from which on the chain of an expression with functions is not left to the
 /// scheduler, which gathers a row once for all tiles. (With rows of 400 bytes, exp(x*y) and |x-y| then take
 /// 0.8 of the time.)
@@ -130,7 +126,9 @@ impl FoldCall {
     ) -> Option<FoldCall> {
         let (width, inner) = axes.axis(0)?;
         let (rows, outer) = axes.axis(1).unwrap_or((1, &[]));
-        let is_long = rows == 1 || width.saturating_mul(size) >= SHORTEST_ROW;
+        let bytes = width.saturating_mul(size);
+        let is_long = rows == 1 || bytes >= SHORTEST_ROW;
+        let has_short_rows = rows > 1 && bytes < LONG_ROW_OF_FUNCTIONS;
         let nodes = expression.nodes();
         let count = rows.checked_mul(width)?;
         if !is_long || axes.axis(2).is_some() || !is_short(count, 1, nodes.len() - inner.len()) {
@@ -176,7 +174,7 @@ impl FoldCall {
                 Some(other) => argument(order[other], &nodes[other])?,
                 None => Place::NONE,
             };
-            if op.is_unary() && rows > 1 && width.saturating_mul(size) < LONG_ROW_OF_FUNCTIONS {
+            if has_short_rows && op.is_unary() {
                 return None;
             }
             // A value that is the same in every row is computed once, which takes a register.

@@ -5,7 +5,7 @@
 use crate::Level;
 use crate::arch::Table;
 use crate::error::NoKernel;
-use crate::fold::{FoldCall, SHORTEST_ROW, SHORTEST_ROW_OF_EXP, may_fold, operands};
+use crate::fold::{FoldCall, may_fold, operands};
 use crate::grid::grid;
 use crate::inline_capacity::{OPERANDS, VALUES};
 use crate::lower::Lowered;
@@ -15,7 +15,7 @@ use crate::pair::{is_fastest, pair};
 use crate::problem::{Computed, Form, Problem};
 use crate::program::{
     Goal, Graph, Half, Program, Root, Slope, Step, Target, ValueKind, bank_of, bytes, gradient, half,
-    has_exp, schedule,
+    schedule, shortest_row,
 };
 use crate::rows::RowsCall;
 use crate::scratch::{FloatBank, REGISTER_BYTES};
@@ -372,8 +372,7 @@ fn compile<'a>(
     }
     let axes = Axes::of(shape, &layouts);
     let row = axes.innermost();
-    let shortest = if has_exp(graph) { SHORTEST_ROW_OF_EXP } else { SHORTEST_ROW };
-    let shortest = shortest / size_of_dtype(task.dtype);
+    let shortest = shortest_row(graph) / size_of_dtype(task.dtype);
     let panel = |tiling: &mut Tiling| {
         if !task.is_sum && tiling.loops.len() > 1 {
             let expensive = expensive_values(graph, tiling, access_of);

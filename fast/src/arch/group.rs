@@ -13,8 +13,7 @@ const AHEAD: usize = 2048;
 ///
 /// # Safety
 /// The machine has the instructions of `V`. From `at` on, each row of every vector argument has
-/// `U / ROWS * V::WIDTH` elements; a scalar has one. Unless `KIND` is `SUMS`, unary links need no
-/// argument.
+/// `U / ROWS * V::WIDTH` elements; a scalar has one. Unless `KIND` is `SUMS`, unary links need no argument.
 #[inline(always)]
 pub(super) unsafe fn compute<
     V: Vector,

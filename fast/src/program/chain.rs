@@ -152,7 +152,7 @@ pub(super) fn link(graph: &Graph, at: u32) -> Option<(ChainOp, u32, Option<u32>)
 }
 
 /// Whether any value of a graph is an exp, which is a link of a chain.
-pub(crate) fn has_exp(graph: &Graph) -> bool {
+pub(super) fn has_exp(graph: &Graph) -> bool {
     let is_exp = |kind| matches!(kind, ValueKind::Call { function: Function::Exp, .. });
     graph.values.iter().any(|value| is_exp(value.kind))
 }

@@ -3,22 +3,29 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 use super::banks::{bank_of, bytes, is_plain_float};
-use super::chain::{Chain, NOBODY};
+use super::chain::{Chain, NOBODY, has_exp};
 use super::graph::{Graph, ValueKind};
 use super::steps::Onto;
 use crate::arch::ChainOp;
 use crate::fold::SHORTEST_ROW;
 use crate::tiling::{AccessKind, Tiling};
 
-/// Where a root, which has elements of so many bytes, is added up while it is computed, if it can be: over
-/// rows of at least `shortest` bytes, or over whole tiles. That saves a pass over each tile. A tile of a few
-/// rows that are shorter is added up after it has been computed. `access` is that of the gradient.
-pub(super) fn onto(access: u32, tiling: &Tiling, (element, shortest): (usize, usize)) -> Option<Onto> {
+/// [`SHORTEST_ROW`] for chains with exp, which compute rows one by one: of shorter rows, several are
+/// gathered. (With rows of 128 bytes, exp(x*y) then takes half of the time.)
+const SHORTEST_ROW_OF_EXP: usize = 256;
+
+/// The bytes of the shortest row over which the chains of a graph run in place.
+pub(crate) fn shortest_row(graph: &Graph) -> usize {
+    if has_exp(graph) { SHORTEST_ROW_OF_EXP } else { SHORTEST_ROW }
+}
+
+/// Where a root is added up while it is computed, if it can be: over rows of at least `shortest` elements, or
+/// over whole tiles. That saves a pass over each tile. A tile of a few rows that are shorter is added up
+/// after it has been computed. `access` is that of the gradient.
+pub(super) fn onto(access: u32, tiling: &Tiling, shortest: usize) -> Option<Onto> {
     match (tiling.accesses[access as usize].kind, tiling.pattern(access as usize)) {
         (AccessKind::Splat | AccessKind::Direct, _) => Some(Onto { access, width: 0 }),
-        (AccessKind::Gather, &[(_, 1), (width, 0)] | &[(_, 0), (width, 1)])
-            if width * element >= shortest =>
-        {
+        (AccessKind::Gather, &[(_, 1), (width, 0)] | &[(_, 0), (width, 1)]) if width >= shortest => {
             Some(Onto { access, width: u32::try_from(width).ok()? })
         }
         (AccessKind::Gather, _) => None,
@@ -33,7 +40,7 @@ pub(super) fn readers_in_chains(chains: &[Chain], at: u32) -> usize {
 
 /// The bytes of the shortest row over which a chain with exp computes many rows of a tile. Other chains
 /// compute several short rows together.
-const SHORTEST_OF_EXP: usize = 1024;
+const SHORTEST_ROW_IN_TILE_OF_EXP: usize = 1024;
 
 /// The elements of the rows by which chains can read the operands that would be gathered otherwise, if each
 /// of them has contiguous values or one value in each row of a tile, and the rows are as long for all of
@@ -55,7 +62,7 @@ pub(super) fn row_width<'a>(
         let Some(pattern) = gathered(operand).filter(|_| is_plain_float(value.dtype)) else { continue };
         let [(_, 0..), (width, 0 | 1)] = *pattern else { return 0 };
         let has_exp = chains.iter().any(|chain| chain.ops.contains(&ChainOp::Exp));
-        let shortest = if has_exp { SHORTEST_OF_EXP } else { SHORTEST_ROW };
+        let shortest = if has_exp { SHORTEST_ROW_IN_TILE_OF_EXP } else { SHORTEST_ROW };
         if width * bytes(bank_of(value.dtype)) < shortest || found != 0 && found != width {
             return 0;
         }

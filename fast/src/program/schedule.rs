@@ -5,15 +5,14 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 use super::banks::{bank_of, bytes, half, is_plain_float, rounding};
-use super::chain::{Chain, Chains, Choice, NOBODY, find, has_exp};
+use super::chain::{Chain, Chains, Choice, NOBODY, find};
 use super::condition::Conditional;
 use super::graph::{Graph, Slope, ValueKind, is_comparison};
-use super::rows::{onto, readers_in_chains, row_width};
+use super::rows::{onto, readers_in_chains, row_width, shortest_row};
 use super::steps::{Half, Onto, Program, Source, Step, Target, Work};
 use crate::arch::{CallGroup, ChainOp, Comparison, Table};
 use crate::dispatch::{by_bank, by_float_bank};
 use crate::error::NoKernel;
-use crate::fold::{SHORTEST_ROW, SHORTEST_ROW_OF_EXP};
 use crate::inline_capacity::{VALUES, filled};
 use crate::math::MathFunction;
 use crate::scratch::{Bank, BankCall, Float, FloatBank, Lane};
@@ -122,10 +121,7 @@ pub(crate) fn schedule(
     }
     // Only chains have non-temporal stores, and a call that is added up while it is computed is a chain.
     let onto = match goal {
-        Goal::Sum(access) => {
-            let shortest = if has_exp(graph) { SHORTEST_ROW_OF_EXP } else { SHORTEST_ROW };
-            onto(access, tiling, (bytes(bank_of(graph.dtype(root))), shortest))
-        }
+        Goal::Sum(access) => onto(access, tiling, shortest_row(graph) / bytes(bank_of(graph.dtype(root)))),
         Goal::Store(_) => None,
     };
     let single = non_temporal || onto.is_some();

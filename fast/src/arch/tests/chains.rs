@@ -144,7 +144,7 @@ fn chains_apply_unary_functions() {
                 for rows in [1, 4, 9, 18] {
                     check_chain(table, &all, pattern, op, rows, width);
                 }
-                // Without exp, which short rows are computed for one by one.
+                // Several short rows are computed at once, unless a link is exp.
                 let simple = |k: usize| if op(k) == ChainOp::Exp { ChainOp::Abs } else { op(k) };
                 for rows in [4, 9, 18] {
                     check_chain(table, &all, pattern, simple, rows, width);
