@@ -3,7 +3,6 @@
 //! the result takes one permutation.
 #![deny(clippy::wildcard_enum_match_arm)]
 
-#[cfg(target_arch = "x86_64")]
 use super::element::Element;
 use super::extent::Extent;
 #[cfg(target_arch = "x86_64")]
@@ -121,14 +120,42 @@ fn pair_each<const N: usize, T: Copy>(a: &[T], b: &[T], out: &mut [T], f: impl F
     }
 }
 
-/// Repeats each element `times` times, by plain loops.
-pub(super) fn plain<T: Copy>(from: &[T], times: usize, out: &mut [T]) {
-    for (out, &value) in out.chunks_mut(times.max(1)).zip(from) {
-        out.fill(value);
+/// Repeats each element `times` times.
+#[inline(always)]
+pub(super) fn repeat<T: Element>(from: &[T], times: usize, out: &mut [T]) {
+    match size_of::<T>() {
+        8 => lines::<8, T>(from, times, out),
+        4 => lines::<16, T>(from, times, out),
+        2 => lines::<32, T>(from, times, out),
+        _ => lines::<64, T>(from, times, out),
     }
 }
 
-/// The largest number of repetitions for which permutations are used. Beyond it, filling is as fast.
+/// Repeats each element `times` times, in blocks of a cache line of `N` elements. The last block of a row
+/// goes on into the next one, which is written after it. (In place of filling exactly one row, rows of 20 take
+/// 0.3 to 0.75 of the time, of 33 f32 0.7 and of 33 f64 1.1.)
+#[inline(always)]
+fn lines<const N: usize, T: Copy>(from: &[T], times: usize, out: &mut [T]) {
+    let times = times.max(1);
+    let count = from.len().saturating_mul(times).min(out.len());
+    let (mut rest, mut written) = (&mut out[..count], 0);
+    let whole = times.div_ceil(N).saturating_mul(N);
+    for &value in from {
+        if rest.len() < whole {
+            break;
+        }
+        for block in rest[..whole].as_chunks_mut::<N>().0 {
+            *block = [value; N];
+        }
+        rest = &mut rest[times..];
+        written += 1;
+    }
+    for (row, &value) in rest.chunks_mut(times).zip(&from[written..]) {
+        row.fill(value);
+    }
+}
+
+/// The largest number of repetitions for which permutations are used.
 #[cfg(target_arch = "x86_64")]
 const MAX_PERMUTED: usize = 16;
 
@@ -145,7 +172,7 @@ pub(super) fn avx512<T: Element>(from: &[T], times: usize, out: &mut [T]) {
     let width = 64 / size_of::<T>();
     let whole = count - count % width;
     if !(2..=MAX_PERMUTED).contains(&times) || !matches!(size_of::<T>(), 2 | 4 | 8) {
-        return plain(from, times, out);
+        return repeat(from, times, out);
     }
     let (source, from) = from.split_at(whole);
     let (target, out) = out.split_at_mut(whole * times);
@@ -160,7 +187,7 @@ pub(super) fn avx512<T: Element>(from: &[T], times: usize, out: &mut [T]) {
             _ => permute_two(source, whole / 32, times, target),
         }
     }
-    plain(from, times, out);
+    repeat(from, times, out);
 }
 
 /// Defines a function that repeats the elements of whole vectors, with its table of permutations.

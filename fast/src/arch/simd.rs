@@ -606,7 +606,7 @@ impl Simd for Portable {
     }
 
     unsafe fn expand<T: Element>(from: &[T], times: usize, out: &mut [T]) {
-        expand::plain(from, times, out);
+        expand::repeat(from, times, out);
     }
 
     unsafe fn across<T: Element>(from: &[T], step: usize, rows: &mut [&mut [T]]) {
@@ -636,8 +636,9 @@ impl Simd for Avx2 {
         stream::copy(stores, from, to);
     }
 
+    #[target_feature(enable = "avx2,fma,f16c")]
     unsafe fn expand<T: Element>(from: &[T], times: usize, out: &mut [T]) {
-        expand::plain(from, times, out);
+        expand::repeat(from, times, out);
     }
 
     #[target_feature(enable = "avx2,fma,f16c")]

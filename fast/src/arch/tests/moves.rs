@@ -44,7 +44,7 @@ fn columns_are_transposed_into_rows() {
 #[test]
 fn expansion_repeats_each_element() {
     fn check<T: Copy + PartialEq + std::fmt::Debug>(table: &Table, kernel: Expand<T>, from: &[T], zero: T) {
-        for times in 1..20 {
+        for times in (1..20).chain([31, 32, 33, 63, 64, 65, 100]) {
             for count in [0, 1, 7, 8, 16, 17, 33, 50] {
                 let mut out = vec![zero; count * times + 1];
                 kernel.run(&from[..count], times, &mut out[..count * times]);
@@ -56,6 +56,14 @@ fn expansion_repeats_each_element() {
                 kernel.run(from, times, &mut out[..count * times]);
                 assert_eq!(out[..count * times], want, "{} {count} by {times}", table.level);
                 assert!(out[count * times..].iter().all(|&value| value == zero), "wrote outside the output");
+                // The output goes on after what the source fills, or ends within a row.
+                let mut out = vec![zero; count * times + 70];
+                kernel.run(&from[..count], times, &mut out);
+                assert_eq!(out[..count * times], want, "{} {count} by {times}", table.level);
+                assert!(out[count * times..].iter().all(|&value| value == zero), "wrote outside the output");
+                let mut out = vec![zero; (count * times).saturating_sub(1)];
+                kernel.run(&from[..count], times, &mut out);
+                assert_eq!(out, want[..out.len()], "{} {count} by {times}", table.level);
             }
         }
     }
