@@ -2,6 +2,9 @@
 //! written for the case in plain Rust and compiled for the level. Log, tanh and power themselves are compared
 //! with peers only, because a plain loop over the standard library's functions says little about them; their
 //! gradients are compared with loops that call the engine's own functions.
+//!
+//! `cargo bench --bench sweep -- "x*x+y*y" add` measures only these operations, or `all`, prints all of their
+//! cases and writes no results.
 
 mod support;
 
@@ -116,9 +119,15 @@ impl Case {
 struct Sweep {
     at: At,
     cases: Vec<Case>,
+    /// The only operations that are measured, if any are given.
+    only: Vec<String>,
 }
 
 impl Sweep {
+    fn wants(&self, operation: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|only| only == operation || only == "all")
+    }
+
     /// Compares the plan of a request with a loop that gives the same bits. Both read the same arrays.
     fn case<R: Element>(
         &mut self,
@@ -126,6 +135,9 @@ impl Sweep {
         (request, inputs): (&Request, &[Input<'_>]),
         by_hand: impl Fn(&mut [R]),
     ) {
+        if !self.wants(operation) {
+            return;
+        }
         let plan = Plan::with_level(request, self.at.level()).unwrap();
         let count = plan.shape().iter().product();
         let engine = |out: &mut [R]| plan.run_into(inputs, R::output(out)).unwrap();
@@ -229,6 +241,11 @@ impl Sweep {
 
     /// The gradients of ten functions by each operand, stretched to square matrices or of their shape.
     fn gradients<T: Element + Exp>(&mut self) {
+        if !self.only.is_empty()
+            && !self.only.iter().any(|only| only.starts_with("gradient") || only == "all")
+        {
+            return;
+        }
         for side in [32, 100, 1000, 2000] {
             let mut gradients = Gradients::new(self.at, side, ROUNDS);
             gradients.ten_functions::<T>();
@@ -237,6 +254,9 @@ impl Sweep {
                 for (share, over) in stretched.filter_map(|(share, over)| Some((share?, over))) {
                     let (operation, shape) =
                         (format!("gradient of {gradient}"), format!("{side}x{side} over {over}"));
+                    if !self.wants(&operation) {
+                        continue;
+                    }
                     let (engine, plain) = (share.nanoseconds, share.nanoseconds * share.rate);
                     self.cases.push(Case { operation, dtype, shape, engine, plain });
                 }
@@ -392,6 +412,23 @@ fn signs(sweep: &mut Sweep) {
     of! { f16 bf16 }
 }
 
+/// The figures of some cases.
+fn figures<'a>(cases: impl Iterator<Item = &'a Case>) -> Table {
+    let header = ["operation", "dtype", "shape", "ns per element", "by hand", "ratio"];
+    let mut table = Table::new("worst", &header);
+    for case in cases {
+        table.row(vec![
+            case.operation.clone(),
+            case.dtype.into(),
+            case.shape.clone(),
+            format!("{:.4}", case.engine),
+            format!("{:.4}", case.plain),
+            format!("{:.2}", case.ratio()),
+        ]);
+    }
+    table
+}
+
 /// The largest ratio of each operation and dtype, the worst cases, and the goals.
 fn report(cases: &[Case], results: &mut Results) {
     let mut dtypes: Vec<&str> = Vec::new();
@@ -415,19 +452,7 @@ fn report(cases: &[Case], results: &mut Results) {
     results.table(table);
     let mut sorted: Vec<&Case> = cases.iter().collect();
     sorted.sort_by(|a, b| b.ratio().total_cmp(&a.ratio()));
-    let header = ["operation", "dtype", "shape", "ns per element", "by hand", "ratio"];
-    let mut table = Table::new("worst", &header);
-    for case in sorted.iter().take(40) {
-        table.row(vec![
-            case.operation.clone(),
-            case.dtype.into(),
-            case.shape.clone(),
-            format!("{:.4}", case.engine),
-            format!("{:.4}", case.plain),
-            format!("{:.2}", case.ratio()),
-        ]);
-    }
-    results.table(table);
+    results.table(figures(sorted.iter().copied().take(40)));
     let count = cases.len() as f64;
     let mean = (cases.iter().map(|case| case.ratio().ln()).sum::<f64>() / count).exp();
     let over = |limit: f64| cases.iter().filter(|case| case.ratio() > limit).count() as f64;
@@ -445,7 +470,8 @@ fn report(cases: &[Case], results: &mut Results) {
 fn main() {
     single_thread();
     let mut results = Results::new("sweep");
-    let mut sweep = Sweep { at: At::detect(), cases: Vec::new() };
+    let only = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
+    let mut sweep = Sweep { at: At::detect(), cases: Vec::new(), only };
     floats!(sweep, f64 f32 f16 bf16);
     sweep.one::<f64>(Function::Abs, f64::abs);
     sweep.one::<f64>(Function::Negate, |a| -a);
@@ -463,6 +489,10 @@ fn main() {
     sweep.two::<bool, bool>(Function::Equal, SOME, |a, b| a == b);
     sweep.one::<bool>(Function::LogicalNot, |a| !a);
     sweep.select::<bool>();
-    report(&sweep.cases, &mut results);
-    results.write();
+    if sweep.only.is_empty() {
+        report(&sweep.cases, &mut results);
+        results.write();
+    } else {
+        figures(sweep.cases.iter());
+    }
 }
