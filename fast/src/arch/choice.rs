@@ -110,7 +110,7 @@ impl<T: Vector<Element = T>> Argument<'_, T> {
 }
 
 /// The arguments of a choice by a comparison: `x`, `limit`, `chosen` and `other`. If they are not in the
-/// caches, the choice `fetches` them ahead.
+/// caches, `fetches` is set.
 struct Chosen<'a, T, C> {
     arguments: [Argument<'a, T>; 4],
     fetches: bool,
@@ -127,11 +127,6 @@ impl<T: Vector<Element = T> + Default, C: Choice> Values for Chosen<'_, T, C> {
 
     #[inline(always)]
     unsafe fn read<V: Vector<Element = T>, const U: usize>(&self, from: [usize; 2]) -> [V; U] {
-        if self.fetches {
-            for argument in self.arguments {
-                fetch::<V, U>((argument.values, argument.scalar), from[0] * argument.step + from[1]);
-            }
-        }
         let [x, limit, chosen, other] = self.arguments;
         // SAFETY: guaranteed by the caller.
         unsafe {
@@ -141,6 +136,18 @@ impl<T: Vector<Element = T> + Default, C: Choice> Values for Chosen<'_, T, C> {
                 x[k] = C::of(x[k], limit[k], chosen[k], other[k]);
             }
             x
+        }
+    }
+
+    #[inline(always)]
+    fn are_far(&self) -> bool {
+        self.fetches
+    }
+
+    #[inline(always)]
+    fn fetch<V: Vector<Element = T>, const U: usize>(&self, from: [usize; 2]) {
+        for argument in self.arguments {
+            fetch::<V, U>((argument.values, argument.scalar), from[0] * argument.step + from[1]);
         }
     }
 
@@ -168,11 +175,6 @@ impl<T: Vector<Element = T> + Default> Values for Selected<'_, T> {
 
     #[inline(always)]
     unsafe fn read<V: Vector<Element = T>, const U: usize>(&self, from: [usize; 2]) -> [V; U] {
-        if self.fetches {
-            for branch in self.branches {
-                fetch::<V, U>((branch.values, branch.scalar), from[0] * branch.step + from[1]);
-            }
-        }
         let [then, other] = self.branches;
         // SAFETY: guaranteed by the caller. The condition is a vector, so it has the elements.
         unsafe {
@@ -184,6 +186,18 @@ impl<T: Vector<Element = T> + Default> Values for Selected<'_, T> {
                 then[k] = V::select(condition, then[k], other[k]);
             }
             then
+        }
+    }
+
+    #[inline(always)]
+    fn are_far(&self) -> bool {
+        self.fetches
+    }
+
+    #[inline(always)]
+    fn fetch<V: Vector<Element = T>, const U: usize>(&self, from: [usize; 2]) {
+        for branch in self.branches {
+            fetch::<V, U>((branch.values, branch.scalar), from[0] * branch.step + from[1]);
         }
     }
 

@@ -5,8 +5,10 @@ use super::chain::{ChainOp, Link, SUMS, WITH_EXP};
 use super::stream::{LINE, prefetch};
 use super::vector::{Vector, each};
 
-/// How many bytes ahead operands are prefetched by a chain with exp.
-const AHEAD: usize = 2048;
+/// How many elements ahead operands are prefetched.
+pub(super) const fn ahead<T>() -> usize {
+    2048 / size_of::<T>()
+}
 
 /// The values of `U` vectors of the chain: from element `at` on, the same number of each of `ROWS` rows from
 /// `row` on. A chain with exp prefetches, unless `NO_FETCH`.
@@ -31,7 +33,7 @@ pub(super) unsafe fn compute<
     unsafe {
         if KIND == WITH_EXP && !NO_FETCH {
             for link in std::iter::once(first).chain(links) {
-                fetch::<V, U>((link.values, link.scalar), row * link.step + at);
+                fetch::<V, U>((link.values, link.scalar), row * link.step + at + ahead::<V::Element>());
             }
         }
         let mut a = read::<V, U, ROWS>(first, from);
@@ -144,13 +146,13 @@ fn exp<V: Vector, const U: usize>(mut a: [V; U]) -> [V; U] {
     a
 }
 
-/// Prefetches what a later group will read of an argument, if it is a vector. The hardware prefetcher stops
-/// at the end of every page, and does not look far enough ahead of a chain that computes functions. Chains
-/// with non-temporal stores do without.
+/// Prefetches what a later group will read of an argument from element `at` on, if it is a vector. The
+/// hardware prefetcher stops at the end of every page, and does not look far enough ahead of a chain that
+/// computes functions. Chains with non-temporal stores do without.
 #[inline(always)]
 pub(super) fn fetch<V: Vector, const U: usize>((values, scalar): (&[V::Element], bool), at: usize) {
     if !scalar {
-        let from = values.as_ptr().wrapping_add(at).cast::<u8>().wrapping_add(AHEAD);
+        let from = values.as_ptr().wrapping_add(at).cast::<u8>();
         for line in 0..(U * size_of::<V>()).div_ceil(LINE) {
             prefetch(from.wrapping_add(line * LINE));
         }

@@ -12,7 +12,7 @@
 //! ```
 
 use super::chain::{LANES, Link};
-use super::group::{compute, fetch};
+use super::group::{ahead, compute, fetch};
 use super::vector::{Vector, each};
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -127,12 +127,18 @@ pub(super) trait Values {
     /// The machine has the instructions of `V`. The row has the elements.
     unsafe fn read<V: Vector<Element = Self::Element>, const U: usize>(&self, from: [usize; 2]) -> [V; U];
 
+    /// Whether the values are not in the caches, so that it pays off to prefetch them.
+    fn are_far(&self) -> bool;
+
+    /// Prefetches what [`Values::read`] reads. The elements need not exist.
+    fn fetch<V: Vector<Element = Self::Element>, const U: usize>(&self, from: [usize; 2]);
+
     /// Moves on to the next row, which exists.
     fn advance(&mut self);
 }
 
 /// The values of a chain, of any operations or of all but exp: `KIND` is `WITH_EXP` or `ARITHMETIC`. If its
-/// operands are not in the caches, it `fetches` them ahead.
+/// operands are not in the caches, `fetches` is set.
 pub(super) struct Folded<'a, 'b, 'c, T, const KIND: u8> {
     pub(super) first: Link<'a, T>,
     pub(super) links: &'b mut [Link<'c, T>],
@@ -150,13 +156,20 @@ impl<T: Vector<Element = T> + Default, const KIND: u8> Values for Folded<'_, '_,
 
     #[inline(always)]
     unsafe fn read<V: Vector<Element = T>, const U: usize>(&self, from: [usize; 2]) -> [V; U] {
-        if self.fetches {
-            for link in std::iter::once(&self.first).chain(&*self.links) {
-                fetch::<V, U>((link.values, link.scalar), from[0] * link.step + from[1]);
-            }
-        }
         // SAFETY: guaranteed by the caller.
         unsafe { compute::<V, U, 1, KIND, true>(&self.first, self.links, from) }
+    }
+
+    #[inline(always)]
+    fn are_far(&self) -> bool {
+        self.fetches
+    }
+
+    #[inline(always)]
+    fn fetch<V: Vector<Element = T>, const U: usize>(&self, from: [usize; 2]) {
+        for link in std::iter::once(&self.first).chain(&*self.links) {
+            fetch::<V, U>((link.values, link.scalar), from[0] * link.step + from[1]);
+        }
     }
 
     #[inline(always)]
@@ -207,7 +220,7 @@ pub(super) unsafe fn of_values<
                 across::<V, P, S, HALF>(&mut values, sums, width);
             }
             Reduction::Across { width } => across::<V, P, U, ACC>(&mut values, sums, width),
-            Reduction::Down { rows } => down::<V, P, D>(&mut values, sums, rows),
+            Reduction::Down { rows } => down::<V, P, U, D>(&mut values, sums, rows),
         }
     }
 }
@@ -234,6 +247,7 @@ unsafe fn across<V: Vector, P: Values<Element = V::Element>, const U: usize, con
     let round = const { (if U > N { U } else { N }) * V::WIDTH };
     let (whole, left) = (width - width % round, width % round);
     let end = if left < round / 4 { 0 } else { rows_with(values, sums.len(), whole.saturating_add(round)) };
+    let (far, ahead) = (values.are_far(), const { ahead::<V::Element>() });
     let mut taken = [false; MOST_LEFT];
     if end > 0 {
         taken[..left].fill(true);
@@ -250,6 +264,9 @@ unsafe fn across<V: Vector, P: Values<Element = V::Element>, const U: usize, con
             while at < whole {
                 let mut done = 0;
                 while done < round {
+                    if far {
+                        values.fetch::<V, U>([0, at + done + ahead]);
+                    }
                     let a = values.read::<V, U>([0, at + done]);
                     for (k, a) in a.into_iter().enumerate() {
                         let lane = (done / V::WIDTH + k) % N;
@@ -262,6 +279,9 @@ unsafe fn across<V: Vector, P: Values<Element = V::Element>, const U: usize, con
             if row < end {
                 let mut done = 0;
                 while done < round && done < left {
+                    if far {
+                        values.fetch::<V, U>([0, at + done + ahead]);
+                    }
                     let a = values.read::<V, U>([0, at + done]);
                     for (k, a) in a.into_iter().enumerate() {
                         let lane = (done / V::WIDTH + k) % N;
@@ -333,43 +353,36 @@ unsafe fn add_left<V: Vector, P: Values<Element = V::Element>, const N: usize>(
 /// all rows: a processor waits until it can read what it has just written.
 const BAND: usize = 4;
 
-/// Adds rows of values to a row of as many sums, in groups of `U` vectors. The last vector ends with the row:
-/// it computes some sums again, from what they were before.
+/// Adds rows of values to a row of as many sums, in groups of `U` vectors, of `D` and of one.
 ///
 /// # Safety
 /// The machine has the instructions of `V`. There are `rows` rows of as many elements as there are sums.
 #[inline(always)]
-unsafe fn down<V: Vector, P: Values<Element = V::Element>, const U: usize>(
+unsafe fn down<V: Vector, P: Values<Element = V::Element>, const U: usize, const D: usize>(
     values: &mut P,
     sums: &mut [V::Element],
     rows: usize,
 ) {
     let count = sums.len();
-    let end = count.saturating_sub(V::WIDTH);
     let most = if count <= LANES { rows } else { BAND };
+    // A group of choices costs as much as its vectors, while one of a chain pays for each link, too.
+    let rest = if D > 1 { D + 1 } else { U };
+    let overlaps = !count.is_multiple_of(V::WIDTH) || D > 1 && count > D * V::WIDTH;
     let mut before = 0;
     while before < rows {
-        let band = most.min(rows - before);
-        let mut at = 0;
-        // SAFETY: the caller guarantees the instructions and the elements; every vector is inside the row.
+        let (band, mut at) = (most.min(rows - before), 0);
+        // SAFETY: the caller guarantees the instructions and the elements.
         unsafe {
-            let old = if count < V::WIDTH { [V::splat(V::Element::default())] } else { load_sums(end, sums) };
-            while count - at >= U * V::WIDTH {
-                let all: [V; U] = load_sums(at, sums);
-                store_sums(add_columns(values, band, at, all), at, sums);
-                at += U * V::WIDTH;
-            }
-            while count >= V::WIDTH && at < count {
-                let here = at.min(end);
-                let all = if here < at { old } else { load_sums(here, sums) };
-                store_sums(add_columns::<V, P, 1>(values, band, here, all), here, sums);
-                at += V::WIDTH;
-            }
-            while at < count {
-                let all: [V::Element; 1] = load_sums(at, sums);
-                store_sums(add_columns(values, band, at, all), at, sums);
-                at += 1;
-            }
+            let last = match overlaps {
+                false => Last::none(),
+                // Reading what was stored in other pieces takes long, so only as much as may be needed.
+                true if D == 1 => Last::of::<V, 1>(sums),
+                true => Last::of::<V, U>(sums),
+            };
+            let _ = add_groups::<V, P, U>(values, (band, rest), &mut at, (&last, sums))
+                || D > 1 && add_groups::<V, P, D>(values, (band, D / 2), &mut at, (&last, sums))
+                || add_groups::<V, P, 1>(values, (band, 0), &mut at, (&last, sums))
+                || add_groups::<V::Element, P, 1>(values, (band, 0), &mut at, (&last, sums));
         }
         before += band;
         if before < rows {
@@ -378,17 +391,105 @@ unsafe fn down<V: Vector, P: Values<Element = V::Element>, const U: usize>(
     }
 }
 
-/// `U` vectors of sums, and the values of `rows` rows from element `at` on.
+/// The last sums as they are before a band of rows is added.
+struct Last<T>(MaybeUninit<[T; MOST_LEFT]>);
+
+impl<T: Copy> Last<T> {
+    #[inline(always)]
+    fn none() -> Last<T> {
+        Last(MaybeUninit::uninit())
+    }
+
+    /// The last `U` vectors of `sums`, or all sums, if there are fewer.
+    ///
+    /// # Safety
+    /// The machine has the instructions of `V`.
+    #[inline(always)]
+    unsafe fn of<V: Vector<Element = T>, const U: usize>(sums: &[T]) -> Last<T> {
+        const { assert!(U * V::WIDTH <= MOST_LEFT) }
+        let mut last = Last::none();
+        let count = sums.len().min(U * V::WIDTH);
+        // SAFETY: the caller guarantees the instructions. `last` has room for `count` elements at its end, and
+        // `sums` has as many.
+        unsafe {
+            let from = sums.as_ptr().add(sums.len() - count);
+            let to = last.0.as_mut_ptr().cast::<T>().add(MOST_LEFT - count);
+            if count == U * V::WIDTH {
+                for k in 0..U {
+                    V::load(from.add(k * V::WIDTH)).store(to.add(k * V::WIDTH));
+                }
+            } else {
+                from.copy_to_nonoverlapping(to, count);
+            }
+        }
+        last
+    }
+
+    /// The last `count` sums.
+    ///
+    /// # Safety
+    /// `count` is at most the number of sums that are here.
+    #[inline(always)]
+    unsafe fn end(&self, count: usize) -> *const T {
+        // SAFETY: guaranteed by the caller. They are at most `MOST_LEFT`.
+        unsafe { self.0.as_ptr().cast::<T>().add(MOST_LEFT - count) }
+    }
+}
+
+/// Adds `band` rows of values to the sums from `at` on in groups of `U` vectors, as many as there are. At most
+/// `rest` vectors are left to smaller groups: if there are more and there are enough sums, one more group
+/// ends with them. It computes some sums again, from what they were before. Returns whether all sums are
+/// complete.
+///
+/// # Safety
+/// The machine has the instructions of `V`. Each row has as many elements as there are sums. `last` has those
+/// of a group, if there are as many.
+#[inline(always)]
+unsafe fn add_groups<V: Vector, P: Values<Element = V::Element>, const U: usize>(
+    values: &P,
+    (band, rest): (usize, usize),
+    at: &mut usize,
+    (last, sums): (&Last<V::Element>, &mut [V::Element]),
+) -> bool {
+    let (count, size) = (sums.len(), U * V::WIDTH);
+    let Some(end) = count.checked_sub(size) else { return false };
+    let left = (count - *at) % size;
+    let stop = if left > rest * V::WIDTH { count } else { count - left };
+    while *at < stop {
+        let here = end.min(*at);
+        // SAFETY: the caller guarantees the instructions and the elements. The group is inside the row, and
+        // `last` has the sums of the group that ends with it.
+        unsafe {
+            let before = if here < *at { last.end(size) } else { sums.as_ptr().add(here) };
+            let all = add_columns::<V, P, U>(values, (band, count), here, load_sums(before));
+            for (k, sum) in all.into_iter().enumerate() {
+                sum.store(sums.as_mut_ptr().add(here + k * V::WIDTH));
+            }
+        }
+        *at += size;
+    }
+    *at >= count
+}
+
+/// `U` vectors of sums, and the values of `rows` rows of `width` elements, from element `at` on.
 ///
 /// # Safety
 /// As for [`Values::read`].
 #[inline(always)]
 unsafe fn add_columns<V: Vector, P: Values<Element = V::Element>, const U: usize>(
     values: &P,
-    rows: usize,
+    (rows, width): (usize, usize),
     at: usize,
     mut all: [V; U],
 ) -> [V; U] {
+    if values.are_far() {
+        // After the end of these rows come those of the next band.
+        let ahead = at + const { ahead::<V::Element>() };
+        let (skipped, ahead) = if ahead < width { (0, ahead) } else { (rows, ahead - width) };
+        for row in 0..rows {
+            values.fetch::<V, U>([row + skipped, ahead]);
+        }
+    }
     for row in 0..rows {
         // SAFETY: guaranteed by the caller.
         let a = unsafe { values.read::<V, U>([row, at]) };
@@ -397,30 +498,18 @@ unsafe fn add_columns<V: Vector, P: Values<Element = V::Element>, const U: usize
     all
 }
 
-/// `U` vectors of sums, from element `at` on.
+/// `U` vectors of sums.
 ///
 /// # Safety
-/// The machine has the instructions of `V`. There are sums for the elements.
+/// The machine has the instructions of `V`. From the address on, there are sums for the elements.
 #[inline(always)]
-unsafe fn load_sums<V: Vector, const U: usize>(at: usize, sums: &[V::Element]) -> [V; U] {
+unsafe fn load_sums<V: Vector, const U: usize>(from: *const V::Element) -> [V; U] {
     // SAFETY: guaranteed by the caller.
     unsafe {
         let mut all = [V::splat(V::Element::default()); U];
         for (k, sum) in all.iter_mut().enumerate() {
-            *sum = V::load(sums.as_ptr().add(at + k * V::WIDTH));
+            *sum = V::load(from.add(k * V::WIDTH));
         }
         all
-    }
-}
-
-/// Stores vectors as the sums from `at` on.
-///
-/// # Safety
-/// There are sums for the elements.
-#[inline(always)]
-unsafe fn store_sums<V: Vector, const U: usize>(all: [V; U], at: usize, sums: &mut [V::Element]) {
-    for (k, sum) in all.into_iter().enumerate() {
-        // SAFETY: guaranteed by the caller.
-        unsafe { sum.store(sums.as_mut_ptr().add(at + k * V::WIDTH)) };
     }
 }

@@ -177,47 +177,65 @@ fn chains_make_arguments_of_two() {
     }
 }
 
-#[test]
-fn the_sum_of_a_chain_has_the_bits_of_the_sum_of_its_values() {
-    let values: Vec<f64> = (0..2100).map(|at| f64::from(at % 89) / 41.0 - 1.0).collect();
-    for table in tables() {
-        let kernels = &table.float_f64;
-        for (scalar, unary, last) in [
-            (true, ChainOp::Exp, ChainOp::Multiply),
-            (false, ChainOp::Negate, ChainOp::Exp),
-            (false, ChainOp::Negate, ChainOp::Subtract),
-            (true, ChainOp::Sqrt, ChainOp::Abs),
-        ] {
-            let chain_sum = kernels.chain_sum([unary, last].contains(&ChainOp::Exp));
-            for (count, step) in [1, 7, 8, 9, 63, 64, 65, 100, 127, 128, 129, 300, 697]
-                .iter()
-                .flat_map(|&n| [(n, 0), (n, n), (n, n + 2)])
-            {
-                let (rows, fetches) = (3, count % 2 == 0);
-                let link = |op, scalar| {
-                    let length = (rows - 1) * step + if scalar { 1 } else { count };
-                    Link { op, values: &values[3..3 + length], step, scalar }
-                };
-                let first = link(ChainOp::Add, scalar);
-                let links = [link(ChainOp::Multiply, false), link(unary, true), link(last, !scalar)];
-                let mut stored = vec![0.0; rows * count];
-                kernels.chain.run(&first, &mut links.clone(), rows, &mut stored);
-                let (mut found, mut want) = ([0.25, 0.5, 0.75], [0.25, 0.5, 0.75]);
-                let across = Reduction::Across { width: count };
-                chain_sum.run(&first, (&mut links.clone(), fetches), across, &mut found);
-                kernels.sum_rows.run(&mut want, &stored);
-                assert_eq!(found.map(f64::to_bits), want.map(f64::to_bits), "{} of {count}", table.level);
-                // Row by row, to one row.
-                for rows in 0..=rows {
-                    let mut sums = values[..count].to_vec();
-                    chain_sum.run(&first, (&mut links.clone(), fetches), Reduction::Down { rows }, &mut sums);
-                    for (at, found) in sums.iter().enumerate() {
-                        let column = stored[at..].iter().step_by(count).take(rows);
-                        let want = column.fold(values[at], |sum, value| sum + value);
-                        assert_eq!(found.to_bits(), want.to_bits(), "{}, {at} of {count}", table.level);
+macro_rules! sums_have_the_bits_of_their_values {
+    ($name:ident, $type:ty, $kernels:ident) => {
+        #[test]
+        fn $name() {
+            let values: Vec<$type> = (0..6300u16).map(|at| <$type>::from(at % 89) / 41.0 - 1.0).collect();
+            for table in tables() {
+                let kernels = &table.$kernels;
+                for (scalar, unary, last) in [
+                    (true, ChainOp::Exp, ChainOp::Multiply),
+                    (false, ChainOp::Negate, ChainOp::Exp),
+                    (false, ChainOp::Negate, ChainOp::Subtract),
+                    (true, ChainOp::Sqrt, ChainOp::Abs),
+                ] {
+                    let chain_sum = kernels.chain_sum([unary, last].contains(&ChainOp::Exp));
+                    // What is left of a row is a vector, half of a group, most of one, or all of these.
+                    for (count, step) in
+                        [1, 7, 8, 9, 17, 41, 63, 64, 65, 100, 104, 127, 128, 129, 172, 300, 644, 697]
+                            .iter()
+                            .flat_map(|&n| [(n, 0), (n, n), (n, n + 2)])
+                    {
+                        // Two bands of rows, and one row.
+                        let (rows, fetches) = (9, count % 2 == 0);
+                        let link = |op, scalar| {
+                            let length = (rows - 1) * step + if scalar { 1 } else { count };
+                            Link { op, values: &values[3..3 + length], step, scalar }
+                        };
+                        let first = link(ChainOp::Add, scalar);
+                        let links = [link(ChainOp::Multiply, false), link(unary, true), link(last, !scalar)];
+                        let mut stored = vec![0.0; rows * count];
+                        kernels.chain.run(&first, &mut links.clone(), rows, &mut stored);
+                        let mut found: Vec<$type> = values[..rows].to_vec();
+                        let mut want = found.clone();
+                        let across = Reduction::Across { width: count };
+                        chain_sum.run(&first, (&mut links.clone(), fetches), across, &mut found);
+                        kernels.sum_rows.run(&mut want, &stored);
+                        for (found, want) in found.iter().zip(&want) {
+                            assert_eq!(found.to_bits(), want.to_bits(), "{} of {count}", table.level);
+                        }
+                        // Row by row, to one row.
+                        for rows in [0, 1, 2, 3, 4, 5, 8, 9] {
+                            let down = Reduction::Down { rows };
+                            let mut sums = values[..count].to_vec();
+                            chain_sum.run(&first, (&mut links.clone(), fetches), down, &mut sums);
+                            for (at, found) in sums.iter().enumerate() {
+                                let column = stored[at..].iter().step_by(count).take(rows);
+                                let want = column.fold(values[at], |sum, value| sum + value);
+                                assert_eq!(
+                                    found.to_bits(),
+                                    want.to_bits(),
+                                    "{}, {at} of {count}, {rows} rows",
+                                    table.level
+                                );
+                            }
+                        }
                     }
                 }
             }
         }
-    }
+    };
 }
+sums_have_the_bits_of_their_values! { the_sum_of_a_chain_of_f64_has_the_bits_of_the_sum_of_its_values, f64, float_f64 }
+sums_have_the_bits_of_their_values! { the_sum_of_a_chain_of_f32_has_the_bits_of_the_sum_of_its_values, f32, float_f32 }

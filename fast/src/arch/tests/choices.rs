@@ -124,10 +124,10 @@ fn only_the_elements_that_all_have_are_computed() {
 /// row: dense rows, the same row again, rows with gaps, and one value for each row.
 #[test]
 fn sums_of_choices_have_the_bits_of_the_sums_of_their_values() {
-    let all: Vec<f64> = floats().into_iter().cycle().take(800).collect();
+    let all: Vec<f64> = floats().into_iter().cycle().take(1500).collect();
     let conditions: Vec<bool> = (0..all.len()).map(|at| at * at % 7 < 3).collect();
     let comparisons = [Comparison::Greater, Comparison::GreaterEqual, Comparison::Equal, Comparison::Wins];
-    let (rows, select) = (3, Function::Select);
+    let (rows, select) = (6, Function::Select);
     for table in tables() {
         let kernels = &table.float_f64;
         let Some(CallKernel::Select(stored_select)) = table.f64.call(select, [false; 3]) else {
@@ -153,7 +153,8 @@ fn sums_of_choices_have_the_bits_of_the_sums_of_their_values() {
                 });
                 let mut stored = vec![0.0; rows * width];
                 let check = |stored: &[f64], sum: &dyn Fn(Reduction, &mut [f64])| {
-                    let (mut found, mut want) = ([0.25, 0.5, 0.75], [0.25, 0.5, 0.75]);
+                    let mut found = [0.25, 0.5, 0.75, 1.0, 1.25, 1.5];
+                    let mut want = found;
                     sum(Reduction::Across { width }, &mut found);
                     kernels.sum_rows.run(&mut want, stored);
                     for (found, want) in found.into_iter().zip(want) {
