@@ -588,8 +588,8 @@ mod tests {
         // (rows, width), by a column and by a row.
         for (rows, width, by_column, by_row) in [
             (32, 16, "tiles", "tiles"),
-            (32, 63, "tiles", "tiles"),
-            (32, 64, "chain of rows", "chain of rows"),
+            (32, 99, "tiles", "chain of rows"),
+            (32, 100, "chain of rows", "chain of rows"),
             (300, 33, "tiles", "chain of rows"),
             (300, 255, "chain of rows", "chain of rows"),
             (300, 256, "chain of rows", "chain of rows"),

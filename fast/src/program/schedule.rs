@@ -8,7 +8,7 @@ use super::banks::{bank_of, bytes, half, is_plain_float, rounding};
 use super::chain::{Chain, Chains, Choice, NOBODY, find};
 use super::condition::Conditional;
 use super::graph::{Graph, Slope, ValueKind, is_comparison};
-use super::rows::{onto, readers_in_chains, row_width, shortest_row};
+use super::rows::{onto, readers_in_chains, row_width, shortest_row_of_sum};
 use super::steps::{Half, Onto, Program, Source, Step, Target, Work};
 use crate::arch::{CallGroup, ChainOp, Comparison, Table};
 use crate::dispatch::{by_bank, by_float_bank};
@@ -121,7 +121,9 @@ pub(crate) fn schedule(
     }
     // Only chains have non-temporal stores, and a call that is added up while it is computed is a chain.
     let onto = match goal {
-        Goal::Sum(access) => onto(access, tiling, shortest_row(graph) / bytes(bank_of(graph.dtype(root)))),
+        Goal::Sum(access) => {
+            onto(access, tiling, shortest_row_of_sum(graph) / bytes(bank_of(graph.dtype(root))))
+        }
         Goal::Store(_) => None,
     };
     let single = non_temporal || onto.is_some();
