@@ -23,7 +23,7 @@ use crate::step_call::StepCall;
 use crate::sum_call::SumCall;
 use crate::tiling::{Axes, OperandLayout, Tiling};
 use crate::turned::TurnedCall;
-use broadcheck_spec::{DType, Node};
+use broadcheck_spec::{DType, Function, Node};
 use smallvec::SmallVec;
 
 /// The bytes of registers that a tile may keep live. They share the first-level cache with operands and
@@ -388,7 +388,14 @@ fn compile<'a>(
         }
         schedule((task.table, task.half), &mut program, root, &tiling, non_temporal, access_of)?;
         let gathers = !task.is_sum && program.gathers_for_chain(&tiling);
-        Ok(Attempt { full: tiling.full, live: program.live, gathers, in_rows: program.in_rows })
+        let has_power_of_one = program.has_power_of_one();
+        Ok(Attempt {
+            full: tiling.full,
+            live: program.live,
+            gathers,
+            in_rows: program.in_rows,
+            has_power_of_one,
+        })
     };
     'attempts: {
         // One tile would gather operands for its chain. If the rows are long enough, it runs over them in
@@ -411,6 +418,15 @@ fn compile<'a>(
             let fitting = LIVE_BYTES / made.live;
             let fitting = (fitting - fitting % 32).max(64);
             made = attempt(fitting, fitting)?;
+        }
+        // With one base or one exponent in each row, a power takes half of the time.
+        let has_power = || graph.values.iter().any(|value| is_power(value.kind));
+        if !made.has_power_of_one && (SHORTEST_ROW_OF_POWER..made.full).contains(&row) && has_power() {
+            let by_rows = attempt(row, row)?;
+            if by_rows.has_power_of_one {
+                break 'attempts;
+            }
+            attempt(made.full, made.full)?;
         }
         // If a chain can run over rows in place, nothing is gathered for it.
         if made.gathers && (shortest..made.full).contains(&row) && !attempt(row, row)?.in_rows {
@@ -435,6 +451,21 @@ struct Attempt {
     gathers: bool,
     /// Whether a chain computes several tiles at once.
     in_rows: bool,
+    /// [`Program::has_power_of_one`].
+    has_power_of_one: bool,
+}
+
+/// The elements of the shortest row that is a tile of its own if a power has one base or exponent in it. (With
+/// rows of 100, a tile takes longer than the power.)
+const SHORTEST_ROW_OF_POWER: usize = 256;
+
+/// Whether a value is a power, or a derivative that is one.
+fn is_power(kind: ValueKind) -> bool {
+    match kind {
+        ValueKind::Call { function, .. } => function == Function::Power,
+        ValueKind::Slope { slope, .. } => slope == Slope::PowerByBase,
+        ValueKind::Operand(_) | ValueKind::Constant(_) => false,
+    }
 }
 
 /// Whether a value is computed by a function of `math`.
@@ -603,6 +634,25 @@ mod tests {
             matches!(plan.route(), Route::General(tiled) if tiled.program.steps.len() > 1)
         };
         assert!(is_gathered(33) && is_gathered(255) && !is_gathered(256));
+    }
+
+    /// A tile is one row if a power has one base or one exponent in it, and the row is long.
+    #[test]
+    fn powers_of_one_in_each_row_take_rows_as_tiles() {
+        let power =
+            Expression::call(Function::Power, [Expression::operand(0), Expression::operand(1)]).unwrap();
+        for (width, other, tile) in
+            [(255, [30, 1], 1020), (256, [30, 1], 256), (300, [30, 1], 300), (300, [1, 300], 900)]
+        {
+            let operand = |name: &str, shape: [usize; 2]| {
+                Operand::dense(name, shape, vec![1.0f64; shape.iter().product()]).unwrap()
+            };
+            let operands = vec![operand("x", [30, width]), operand("y", other)];
+            let operation = Operation::Elementwise { expression: power.clone() };
+            let plan = crate::Plan::new(&Request::new(Rules::Numpy, operation, operands).unwrap()).unwrap();
+            let Route::General(tiled) = plan.route() else { panic!("{:?}", plan.route()) };
+            assert_eq!(tiled.tiling.full, tile, "{width} and {other:?}");
+        }
     }
 
     /// The gradient by an operand that is not stretched, which is a choice or a chain with the number 1.

@@ -448,3 +448,39 @@ fn functions_over_short_and_long_rows() {
     }
     assert!(in_rows > 30 && gathered > 20, "{in_rows} in rows, {gathered} gathered");
 }
+
+/// Powers with one base or one exponent in each row, and their gradients, over rows that are tiles of their own
+/// and shorter ones. The values are between 1/8 and 4, so that no power is beyond all numbers.
+#[test]
+fn powers_of_one_in_each_row() {
+    let mut random = Random(45);
+    let mut operand = |name: &str, shape: &[usize], dtype| {
+        let count = shape.iter().product::<usize>();
+        let values = (0..count).map(|_| {
+            let number = f32::from(1 + u8::try_from(random.below(32)).unwrap()) / 8.0;
+            if dtype == DType::F32 { Scalar::F32(number) } else { Scalar::F64(number.into()) }
+        });
+        Operand::dense(name, shape, Data::from_scalars(dtype, values.collect::<Vec<_>>()).unwrap()).unwrap()
+    };
+    for (rows, width) in [(30, 100), (20, 255), (9, 256), (7, 700), (3, 1100)] {
+        for dtype in [DType::F64, DType::F32] {
+            for shapes in
+                [[[rows, 1], [rows, width]], [[rows, width], [rows, 1]], [[rows, width], [1, width]]]
+            {
+                let power = call(Function::Power, x(0), x(1));
+                for wrt in [None, Some(0), Some(1)] {
+                    let expression = power.clone();
+                    let operands = vec![operand("x0", &shapes[0], dtype), operand("x1", &shapes[1], dtype)];
+                    let operation = match wrt {
+                        None => Operation::Elementwise { expression },
+                        Some(wrt) => {
+                            let cotangent = Box::new(operand("w", &[rows, width], dtype));
+                            Operation::Vjp { expression, wrt, target_shape: None, cotangent }
+                        }
+                    };
+                    check(&Request::new(Rules::Numpy, operation, operands).unwrap());
+                }
+            }
+        }
+    }
+}
