@@ -147,7 +147,8 @@ impl<T: Vector<Element = T> + Default, C: Choice> Values for Chosen<'_, T, C> {
     #[inline(always)]
     fn fetch<V: Vector<Element = T>, const U: usize>(&self, from: [usize; 2]) {
         for argument in self.arguments {
-            fetch::<V, U>((argument.values, argument.scalar), from[0] * argument.step + from[1]);
+            let at = from[0].wrapping_mul(argument.step).wrapping_add(from[1]);
+            fetch::<V, U>((argument.values, argument.scalar), at);
         }
     }
 
@@ -197,7 +198,8 @@ impl<T: Vector<Element = T> + Default> Values for Selected<'_, T> {
     #[inline(always)]
     fn fetch<V: Vector<Element = T>, const U: usize>(&self, from: [usize; 2]) {
         for branch in self.branches {
-            fetch::<V, U>((branch.values, branch.scalar), from[0] * branch.step + from[1]);
+            let at = from[0].wrapping_mul(branch.step).wrapping_add(from[1]);
+            fetch::<V, U>((branch.values, branch.scalar), at);
         }
     }
 

@@ -130,7 +130,7 @@ pub(super) trait Values {
     /// Whether the values are not in the caches, so that it pays off to prefetch them.
     fn are_far(&self) -> bool;
 
-    /// Prefetches what [`Values::read`] reads. The elements need not exist.
+    /// Prefetches what [`Values::read`] reads. Neither the row nor the elements need exist.
     fn fetch<V: Vector<Element = Self::Element>, const U: usize>(&self, from: [usize; 2]);
 
     /// Moves on to the next row, which exists.
@@ -168,7 +168,8 @@ impl<T: Vector<Element = T> + Default, const KIND: u8> Values for Folded<'_, '_,
     #[inline(always)]
     fn fetch<V: Vector<Element = T>, const U: usize>(&self, from: [usize; 2]) {
         for link in std::iter::once(&self.first).chain(&*self.links) {
-            fetch::<V, U>((link.values, link.scalar), from[0] * link.step + from[1]);
+            let at = from[0].wrapping_mul(link.step).wrapping_add(from[1]);
+            fetch::<V, U>((link.values, link.scalar), at);
         }
     }
 

@@ -229,7 +229,7 @@ fn sums_accept_the_lengths_that_fit() {
                     let link = |scalar| Link { op: ChainOp::Multiply, values: &values[..], step, scalar };
                     let argument = |scalar| Argument { values: &values[..], step, scalar };
                     let condition = |scalar| Argument { values: &conditions[..], step, scalar };
-                    let fetches = step == 0;
+                    let fetches = step != 1;
                     let sizes = if width <= 65 {
                         vec![(Reduction::Down { rows }, width), (Reduction::Across { width }, rows)]
                     } else {
