@@ -455,8 +455,8 @@ struct Attempt {
     has_power_of_one: bool,
 }
 
-/// The elements of the shortest row that is a tile of its own if a power has one base or exponent in it. (With
-/// rows of 100, a tile takes longer than the power.)
+/// The elements of the shortest row that is a tile of its own if a power has one base or exponent in it.
+/// (With rows of 100, a tile takes longer than the power.)
 const SHORTEST_ROW_OF_POWER: usize = 256;
 
 /// Whether a value is a power, or a derivative that is one.

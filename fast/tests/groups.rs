@@ -449,8 +449,8 @@ fn functions_over_short_and_long_rows() {
     assert!(in_rows > 30 && gathered > 20, "{in_rows} in rows, {gathered} gathered");
 }
 
-/// Powers with one base or one exponent in each row, and their gradients, over rows that are tiles of their own
-/// and shorter ones. The values are between 1/8 and 4, so that no power is beyond all numbers.
+/// Powers with one base or one exponent in each row, and their gradients, over rows that are tiles of their
+/// own and shorter ones. The values are between 1/8 and 4, so that no power is beyond all numbers.
 #[test]
 fn powers_of_one_in_each_row() {
     let mut random = Random(45);

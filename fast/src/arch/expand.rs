@@ -132,8 +132,8 @@ pub(super) fn repeat<T: Element>(from: &[T], times: usize, out: &mut [T]) {
 }
 
 /// Repeats each element `times` times, in blocks of a cache line of `N` elements. The last block of a row
-/// goes on into the next one, which is written after it. (In place of filling exactly one row, rows of 20 take
-/// 0.3 to 0.75 of the time, of 33 f32 0.7 and of 33 f64 1.1.)
+/// goes on into the next one, which is written after it. (Rows of 20 take 0.3 to 0.75 of the time of filling
+/// exactly one row, rows of 33 f32 0.7 and of 33 f64 1.1.)
 #[inline(always)]
 fn lines<const N: usize, T: Copy>(from: &[T], times: usize, out: &mut [T]) {
     let times = times.max(1);

@@ -410,8 +410,8 @@ impl<T: Copy> Last<T> {
         const { assert!(U * V::WIDTH <= MOST_LEFT) }
         let mut last = Last::none();
         let count = sums.len().min(U * V::WIDTH);
-        // SAFETY: the caller guarantees the instructions. `last` has room for `count` elements at its end, and
-        // `sums` has as many.
+        // SAFETY: the caller guarantees the instructions. `last` has room for `count` elements at its end,
+        // and `sums` has as many.
         unsafe {
             let from = sums.as_ptr().add(sums.len() - count);
             let to = last.0.as_mut_ptr().cast::<T>().add(MOST_LEFT - count);
@@ -437,10 +437,10 @@ impl<T: Copy> Last<T> {
     }
 }
 
-/// Adds `band` rows of values to the sums from `at` on in groups of `U` vectors, as many as there are. At most
-/// `rest` vectors are left to smaller groups: if there are more and there are enough sums, one more group
-/// ends with them. It computes some sums again, from what they were before. Returns whether all sums are
-/// complete.
+/// Adds `band` rows of values to the sums from `at` on in groups of `U` vectors, as many as there are. At
+/// most `rest` vectors are left to smaller groups: if there are more and there are enough sums, one more
+/// group ends with them. It computes some sums again, from what they were before. Returns whether all sums
+/// are complete.
 ///
 /// # Safety
 /// The machine has the instructions of `V`. Each row has as many elements as there are sums. `last` has those
