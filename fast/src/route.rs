@@ -23,7 +23,7 @@ use crate::step_call::StepCall;
 use crate::sum_call::SumCall;
 use crate::tiling::{Axes, OperandLayout, Tiling};
 use crate::turned::TurnedCall;
-use broadcheck_spec::{DType, Function, Node};
+use broadcheck_spec::{DType, Node};
 use smallvec::SmallVec;
 
 /// The bytes of registers that a tile may keep live. They share the first-level cache with operands and
@@ -388,14 +388,8 @@ fn compile<'a>(
         }
         schedule((task.table, task.half), &mut program, root, &tiling, non_temporal, access_of)?;
         let gathers = !task.is_sum && program.gathers_for_chain(&tiling);
-        let has_power_of_one = program.has_power_of_one();
-        Ok(Attempt {
-            full: tiling.full,
-            live: program.live,
-            gathers,
-            in_rows: program.in_rows,
-            has_power_of_one,
-        })
+        let (live, in_rows, powers) = (program.live, program.in_rows, program.powers_of_vectors());
+        Ok(Attempt { full: tiling.full, live, gathers, in_rows, powers })
     };
     'attempts: {
         // One tile would gather operands for its chain. If the rows are long enough, it runs over them in
@@ -420,10 +414,8 @@ fn compile<'a>(
             made = attempt(fitting, fitting)?;
         }
         // With one base or one exponent in each row, a power takes half of the time.
-        let has_power = || graph.values.iter().any(|value| is_power(value.kind));
-        if !made.has_power_of_one && (SHORTEST_ROW_OF_POWER..made.full).contains(&row) && has_power() {
-            let by_rows = attempt(row, row)?;
-            if by_rows.has_power_of_one {
+        if made.powers > 0 && (SHORTEST_ROW_OF_POWER..made.full).contains(&row) {
+            if attempt(row, row)?.powers < made.powers {
                 break 'attempts;
             }
             attempt(made.full, made.full)?;
@@ -451,22 +443,13 @@ struct Attempt {
     gathers: bool,
     /// Whether a chain computes several tiles at once.
     in_rows: bool,
-    /// [`Program::has_power_of_one`].
-    has_power_of_one: bool,
+    /// [`Program::powers_of_vectors`].
+    powers: usize,
 }
 
 /// The elements of the shortest row that is a tile of its own if a power has one base or exponent in it.
 /// (With rows of 100, a tile takes longer than the power.)
 const SHORTEST_ROW_OF_POWER: usize = 256;
-
-/// Whether a value is a power, or a derivative that is one.
-fn is_power(kind: ValueKind) -> bool {
-    match kind {
-        ValueKind::Call { function, .. } => function == Function::Power,
-        ValueKind::Slope { slope, .. } => slope == Slope::PowerByBase,
-        ValueKind::Operand(_) | ValueKind::Constant(_) => false,
-    }
-}
 
 /// Whether a value is computed by a function of `math`.
 fn is_expensive(kind: ValueKind) -> bool {

@@ -224,30 +224,17 @@ impl Program {
             && varying.all(|step| matches!(step.work, Work::Load { access, .. } if even(access)))
     }
 
-    /// Whether a power of vectors has one base or one exponent.
-    pub(crate) fn has_power_of_one(&self) -> bool {
-        self.steps.iter().any(|step| match step.work {
-            Work::MathF64 { function, arguments } | Work::MathF32 { function, arguments, .. } => {
-                matches!(function, MathFunction::Power | MathFunction::PowerByBase)
-                    && arguments[0].is_scalar() != arguments[1].is_scalar()
-            }
-            Work::Load { .. }
-            | Work::Across { .. }
-            | Work::Constant { .. }
-            | Work::Call { .. }
-            | Work::Group { .. }
-            | Work::RoundedCall { .. }
-            | Work::Choose { .. }
-            | Work::Chain { .. }
-            | Work::ChainSum { .. }
-            | Work::ChoiceSum { .. }
-            | Work::SelectSum { .. }
-            | Work::Pair { .. }
-            | Work::Grid { .. }
-            | Work::Spread { .. }
-            | Work::Store { .. }
-            | Work::Copy { .. }
-            | Work::Sum { .. } => false,
-        })
+    /// How many powers have neither one base nor one exponent in a tile.
+    pub(crate) fn powers_of_vectors(&self) -> usize {
+        let is_one = |step: &&Step| {
+            let (Work::MathF64 { function, arguments } | Work::MathF32 { function, arguments, .. }) =
+                step.work
+            else {
+                return false;
+            };
+            let is_power = matches!(function, MathFunction::Power | MathFunction::PowerByBase);
+            is_power && !arguments.iter().any(|argument| argument.is_scalar())
+        };
+        self.steps.iter().filter(is_one).count()
     }
 }
