@@ -88,6 +88,12 @@ impl<T> Argument<'_, T> {
 }
 
 impl<T: Vector<Element = T>> Argument<'_, T> {
+    /// Prefetches what [`Argument::read`] reads. Neither the row nor the elements need exist.
+    #[inline(always)]
+    fn fetch<V: Vector<Element = T>, const U: usize>(self, from: [usize; 2]) {
+        fetch::<V, U>((self.values, self.step, self.scalar), from);
+    }
+
     /// `U` vectors from element `at` of a row on.
     ///
     /// # Safety
@@ -146,10 +152,7 @@ impl<T: Vector<Element = T> + Default, C: Choice> Values for Chosen<'_, T, C> {
 
     #[inline(always)]
     fn fetch<V: Vector<Element = T>, const U: usize>(&self, from: [usize; 2]) {
-        for argument in self.arguments {
-            let at = from[0].wrapping_mul(argument.step).wrapping_add(from[1]);
-            fetch::<V, U>((argument.values, argument.scalar), at);
-        }
+        self.arguments.iter().for_each(|argument| argument.fetch::<V, U>(from));
     }
 
     #[inline(always)]
@@ -197,10 +200,7 @@ impl<T: Vector<Element = T> + Default> Values for Selected<'_, T> {
 
     #[inline(always)]
     fn fetch<V: Vector<Element = T>, const U: usize>(&self, from: [usize; 2]) {
-        for branch in self.branches {
-            let at = from[0].wrapping_mul(branch.step).wrapping_add(from[1]);
-            fetch::<V, U>((branch.values, branch.scalar), at);
-        }
+        self.branches.iter().for_each(|branch| branch.fetch::<V, U>(from));
     }
 
     #[inline(always)]

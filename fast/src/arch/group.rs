@@ -33,7 +33,8 @@ pub(super) unsafe fn compute<
     unsafe {
         if KIND == WITH_EXP && !NO_FETCH {
             for link in std::iter::once(first).chain(links) {
-                fetch::<V, U>((link.values, link.scalar), row * link.step + at + ahead::<V::Element>());
+                let ahead = at + ahead::<V::Element>();
+                fetch::<V, U>((link.values, link.step, link.scalar), [row, ahead]);
             }
         }
         let mut a = read::<V, U, ROWS>(first, from);
@@ -146,12 +147,17 @@ fn exp<V: Vector, const U: usize>(mut a: [V; U]) -> [V; U] {
     a
 }
 
-/// Prefetches what a later group will read of an argument from element `at` on, if it is a vector. The
-/// hardware prefetcher stops at the end of every page, and does not look far enough ahead of a chain that
-/// computes functions. Chains with non-temporal stores do without.
+/// Prefetches what a later group will read of an argument: of a row, from element `at` on. Of one value in
+/// each row, nothing is prefetched. Neither the row nor the elements need exist. The hardware prefetcher
+/// stops at the end of every page, and does not look far enough ahead of a chain that computes functions.
+/// Chains with non-temporal stores do without.
 #[inline(always)]
-pub(super) fn fetch<V: Vector, const U: usize>((values, scalar): (&[V::Element], bool), at: usize) {
+pub(super) fn fetch<V: Vector, const U: usize>(
+    (values, step, scalar): (&[V::Element], usize, bool),
+    [row, at]: [usize; 2],
+) {
     if !scalar {
+        let at = row.wrapping_mul(step).wrapping_add(at);
         let from = values.as_ptr().wrapping_add(at).cast::<u8>();
         for line in 0..(U * size_of::<V>()).div_ceil(LINE) {
             prefetch(from.wrapping_add(line * LINE));

@@ -168,8 +168,7 @@ impl<T: Vector<Element = T> + Default, const KIND: u8> Values for Folded<'_, '_,
     #[inline(always)]
     fn fetch<V: Vector<Element = T>, const U: usize>(&self, from: [usize; 2]) {
         for link in std::iter::once(&self.first).chain(&*self.links) {
-            let at = from[0].wrapping_mul(link.step).wrapping_add(from[1]);
-            fetch::<V, U>((link.values, link.scalar), at);
+            fetch::<V, U>((link.values, link.step, link.scalar), from);
         }
     }
 
@@ -374,11 +373,13 @@ unsafe fn down<V: Vector, P: Values<Element = V::Element>, const U: usize, const
         let (band, mut at) = (most.min(rows - before), 0);
         // SAFETY: the caller guarantees the instructions and the elements.
         unsafe {
-            let last = match overlaps {
-                false => Last::none(),
-                // Reading what was stored in other pieces takes long, so only as much as may be needed.
-                true if D == 1 => Last::of::<V, 1>(sums),
-                true => Last::of::<V, U>(sums),
+            // Reading what was stored in other pieces takes long, so it is only as much as may be needed.
+            let last = if !overlaps {
+                Last::none()
+            } else if D == 1 {
+                Last::of::<V, 1>(sums)
+            } else {
+                Last::of::<V, U>(sums)
             };
             let _ = add_groups::<V, P, U>(values, (band, rest), &mut at, (&last, sums))
                 || D > 1 && add_groups::<V, P, D>(values, (band, D / 2), &mut at, (&last, sums))
