@@ -83,7 +83,7 @@ fn a_side_is_compared_with_itself() {
 #[test]
 fn invalid_command_lines_are_rejected() {
     for (args, said) in [
-        (&["fuzz", "--right", "ndarray", "--rules", "xla"][..], "no combination that both sides declare"),
+        (&["fuzz", "--impl", "ndarray", "--rules", "xla"][..], "no combination that both sides declare"),
         (&["fuzz", "--without", "sleep"], "expected unused, corners, views, or a kind of refusal: rank_m"),
         (&["fuzz", "--given", "twice"], "expected all, or some of constants, values, same, again"),
         (&["fuzz", "--operation", "multiply"], "expected one of elementwise, broadcast, gradient, infer"),

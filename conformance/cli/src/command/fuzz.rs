@@ -88,7 +88,7 @@ pub(super) struct Args {
     ///
     /// Reports and files contain a command, with its paths and arguments: use --right-name if they should not
     /// be published.
-    #[arg(long, value_name = "NAME_OR_COMMAND")]
+    #[arg(long, visible_alias = "impl", value_name = "NAME_OR_COMMAND")]
     right: Option<String>,
 
     /// Name to show in place of --left, in every report and file
