@@ -164,7 +164,7 @@ macro_rules! level_vector {
                         { at_most(4, LANES / 2 / Self::WIDTH) },
                         { LANES / Self::WIDTH },
                         { LANES / 2 / Self::WIDTH },
-                        4,
+                        1,
                     >(values, reduction, sums);
                 }
             }

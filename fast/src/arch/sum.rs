@@ -203,7 +203,7 @@ pub(super) unsafe fn of_values<
         assert!(<V::Element as Vector>::WIDTH == 1 && V::WIDTH <= WIDEST);
         assert!(ACC * V::WIDTH == LANES && 2 * HALF == ACC);
         assert!((ACC.is_multiple_of(U) || U.is_multiple_of(ACC)) && HALF.is_multiple_of(S));
-        assert!(U * V::WIDTH <= MOST_LEFT);
+        assert!(U * V::WIDTH <= MOST_LEFT && D <= U);
     }
     let (rows, width) = match reduction {
         Reduction::Across { width } => (sums.len(), width),
@@ -371,7 +371,9 @@ unsafe fn down<V: Vector, P: Values<Element = V::Element>, const U: usize, const
     let mut before = 0;
     while before < rows {
         let (band, mut at) = (most.min(rows - before), 0);
-        // SAFETY: the caller guarantees the instructions and the elements.
+        // SAFETY: the caller guarantees the instructions and the elements. `overlaps` is false only if no
+        // group overlaps another one. If `D` is 1, only groups of one vector do, because `rest` is `U`.
+        // Otherwise `last` has enough for each size, because `D` is at most `U`.
         unsafe {
             // Reading what was stored in other pieces takes long, so it is only as much as may be needed.
             let last = if !overlaps {
@@ -444,8 +446,8 @@ impl<T: Copy> Last<T> {
 /// are complete.
 ///
 /// # Safety
-/// The machine has the instructions of `V`. Each row has as many elements as there are sums. `last` has those
-/// of a group, if there are as many.
+/// The machine has the instructions of `V`. Each row has as many elements as there are sums. If the last
+/// group overlaps the one before, `last` has its sums.
 #[inline(always)]
 unsafe fn add_groups<V: Vector, P: Values<Element = V::Element>, const U: usize>(
     values: &P,
@@ -459,8 +461,8 @@ unsafe fn add_groups<V: Vector, P: Values<Element = V::Element>, const U: usize>
     let stop = if left > rest * V::WIDTH { count } else { count - left };
     while *at < stop {
         let here = end.min(*at);
-        // SAFETY: the caller guarantees the instructions and the elements. The group is inside the row, and
-        // `last` has the sums of the group that ends with it.
+        // SAFETY: the caller guarantees the instructions and the elements, and the sums in `last`. The group
+        // is inside the row.
         unsafe {
             let before = if here < *at { last.end(size) } else { sums.as_ptr().add(here) };
             let all = add_columns::<V, P, U>(values, (band, count), here, load_sums(before));
