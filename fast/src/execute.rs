@@ -229,15 +229,19 @@ impl Tile<'_, '_> {
             | DType::U32
             | DType::U16
             | DType::U8
-            | DType::Bool => by_bank!(bank_of(dtype), T => self.write::<T>(target, count, |tile, out| {
-                let (source, start, pattern) = tile.pattern::<T>(at);
-                if let [(_, 1), (times, 0)] = *pattern {
-                    let source = &source[start..start + out.len() / times];
-                    T::kernels(tile.run.table).expand.run(source, times, out);
-                } else {
-                    fill(source, start, pattern, out, |value| value);
-                }
-            })),
+            | DType::Bool => {
+                let mut permutations = std::mem::take(&mut self.scratch.permutations);
+                by_bank!(bank_of(dtype), T => self.write::<T>(target, count, |tile, out| {
+                    let (source, start, pattern) = tile.pattern::<T>(at);
+                    if let [(_, 1), (times, 0)] = *pattern {
+                        let source = &source[start..start + out.len() / times];
+                        T::kernels(tile.run.table).expand.run(source, times, &mut permutations, out);
+                    } else {
+                        fill(source, start, pattern, out, |value| value);
+                    }
+                }));
+                self.scratch.permutations = permutations;
+            }
         }
     }
 

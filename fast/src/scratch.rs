@@ -1,7 +1,7 @@
 //! Registers: blocks of a fixed number of bytes, per thread, in which programs compute. Their memory depends
 //! on the number of live values of an expression, never on the size of a result.
 
-use crate::arch::{CallKernel, FloatKernels, Kernels, Table};
+use crate::arch::{CallKernel, FloatKernels, Kernels, Permutations, Table};
 use crate::buffers::Stored;
 use crate::math::Math;
 
@@ -85,7 +85,11 @@ macro_rules! banks {
     ($($field:ident $variant:ident $type:ty;)*) => {
         /// All registers of one thread.
         #[derive(Default)]
-        pub(crate) struct Scratch { $($field: Registers<$type>,)* }
+        pub(crate) struct Scratch {
+            $($field: Registers<$type>,)*
+            /// Of the columns that are expanded into registers.
+            pub(crate) permutations: Permutations,
+        }
 
         /// The element types in which kernels compute.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -135,7 +135,7 @@ pub(super) fn repeat<T: Element>(from: &[T], times: usize, out: &mut [T]) {
 /// goes on into the next one, which is written after it. (Rows of 20 take 0.3 to 0.75 of the time of filling
 /// exactly one row, rows of 33 f32 0.7 and of 33 f64 1.1.)
 #[inline(always)]
-fn lines<const N: usize, T: Copy>(from: &[T], times: usize, out: &mut [T]) {
+pub(super) fn lines<const N: usize, T: Copy>(from: &[T], times: usize, out: &mut [T]) {
     let times = times.max(1);
     let count = from.len().saturating_mul(times).min(out.len());
     let (mut rest, mut written) = (&mut out[..count], 0);
@@ -155,93 +155,8 @@ fn lines<const N: usize, T: Copy>(from: &[T], times: usize, out: &mut [T]) {
     }
 }
 
-/// The largest number of repetitions for which permutations are used.
-#[cfg(target_arch = "x86_64")]
-const MAX_PERMUTED: usize = 16;
-
 /// The longest inner axis for which [`Pairing`]s are used.
 pub(crate) const MAX_REPEAT: usize = 4;
-
-/// Repeats each element `times` times.
-#[cfg(target_arch = "x86_64")]
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-pub(super) fn avx512<T: Element>(from: &[T], times: usize, out: &mut [T]) {
-    let count = from.len().min(out.len() / times.max(1));
-    // mutant: replace / with *: costs time only; more elements than there are, so all go one by one
-    let width = 64 / size_of::<T>();
-    let whole = count - count % width;
-    if !(2..=MAX_PERMUTED).contains(&times) || !matches!(size_of::<T>(), 2 | 4 | 8) {
-        return repeat(from, times, out);
-    }
-    let (source, from) = from.split_at(whole);
-    let (target, out) = out.split_at_mut(whole * times);
-    let (source, target) = (source.as_ptr().cast::<u8>(), target.as_mut_ptr().cast::<u8>());
-    // SAFETY: this function has the instructions. `source` has `whole` elements, which are whole vectors of
-    // 64 bytes, and `target` has `times` as many. `times` is at most `MAX_PERMUTED`. T has 2, 4 or 8
-    // bytes without padding, which are moved unchanged.
-    unsafe {
-        match size_of::<T>() {
-            8 => permute_eight(source, whole / 8, times, target),
-            4 => permute_four(source, whole / 16, times, target),
-            _ => permute_two(source, whole / 32, times, target),
-        }
-    }
-    repeat(from, times, out);
-}
-
-/// Defines a function that repeats the elements of whole vectors, with its table of permutations.
-#[cfg(target_arch = "x86_64")]
-macro_rules! permute {
-    ($name:ident { table: $table:ident, width: $width:literal, index: $index:ty, permute: $permute:ident }) => {
-        /// For each number of repetitions and each vector of the result: which element goes into each lane.
-        #[allow(
-            clippy::cast_possible_truncation,
-            clippy::cast_possible_wrap,
-            reason = "indices into a vector"
-        )]
-        static $table: [[[$index; $width]; MAX_PERMUTED]; MAX_PERMUTED + 1] = {
-            let mut table = [[[0; $width]; MAX_PERMUTED]; MAX_PERMUTED + 1];
-            let mut times = 1;
-            while times <= MAX_PERMUTED {
-                let mut place = 0;
-                while place < times * $width {
-                    table[times][place / $width][place % $width] = (place / times) as $index;
-                    place += 1;
-                }
-                times += 1;
-            }
-            table
-        };
-
-        /// # Safety
-        /// `from` points to `vectors` times 64 readable bytes, and `to` to `times` as many writable ones.
-        /// `times` is at most `MAX_PERMUTED`.
-        #[target_feature(enable = "avx512f,avx512bw")]
-        unsafe fn $name(from: *const u8, vectors: usize, times: usize, to: *mut u8) {
-            use std::arch::x86_64::{_mm512_loadu_si512, _mm512_storeu_si512, $permute};
-            let permutations = &$table[times];
-            for at in 0..vectors {
-                // SAFETY: the caller guarantees that both are inside.
-                unsafe {
-                    let values = _mm512_loadu_si512(from.add(at * 64).cast());
-                    for (which, permutation) in permutations[..times].iter().enumerate() {
-                        let permutation = _mm512_loadu_si512(permutation.as_ptr().cast());
-                        let out = to.add((at * times + which) * 64);
-                        _mm512_storeu_si512(out.cast(), $permute(permutation, values));
-                    }
-                }
-            }
-        }
-    };
-}
-
-#[cfg(target_arch = "x86_64")]
-permute! { permute_eight { table: EIGHT, width: 8, index: i64, permute: _mm512_permutexvar_epi64 } }
-#[cfg(target_arch = "x86_64")]
-permute! { permute_four { table: SIXTEEN, width: 16, index: i32, permute: _mm512_permutexvar_epi32 } }
-#[cfg(target_arch = "x86_64")]
-permute! { permute_two { table: THIRTY_TWO, width: 32, index: i16, permute: _mm512_permutexvar_epi16 } }
 
 /// Defines the kernel for one element type, with its loop over groups.
 #[cfg(target_arch = "x86_64")]

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `ops` | what a function does to one element |
 //! | `generic`, `chain`, `sum`, `grid`, `expand`, `across` | the loops |
+//! | `permuted` | repeated elements by permutations |
 //! | `rows` | the rows over which a function of two arguments runs |
 //! | `linked`, `condition` | several calls in one loop: of integers, and two comparisons of floats |
 //! | `choice` | choices among floats, in vectors |
@@ -47,6 +48,7 @@ mod group;
 mod halves;
 mod linked;
 mod ops;
+mod permuted;
 mod rows;
 mod simd;
 mod stream;
@@ -67,6 +69,7 @@ pub(crate) use condition::{Condition, Order};
 pub(crate) use expand::{MAX_REPEAT, Pairing, Repeat};
 pub(crate) use grid::{GridOperand, LINE as GRID_LINE};
 pub(crate) use linked::{Arguments, CallGroup};
+pub(crate) use permuted::Permutations;
 pub(crate) use rows::Rows;
 pub(crate) use stream::{NonTemporal, fenced, fetch};
 pub(crate) use sum::Reduction;
@@ -143,7 +146,7 @@ kernels! {
     /// Copies, with non-temporal stores where they are available.
     CopyOut<T>(stores: &NonTemporal, from: &[T], to: &mut [T]);
     /// Repeats each element a number of times.
-    Expand<T>(from: &[T], times: usize, out: &mut [T]);
+    Expand<T>(from: &[T], times: usize, permutations: &mut Permutations, out: &mut [T]);
     /// Transposes columns, which begin a number of elements apart, into rows.
     Across<T>(from: &[T], step: usize, rows: &mut [&mut [T]]);
     /// `out = f(a, b)` with `b` repeated; with non-temporal stores if permitted and available.

@@ -12,6 +12,9 @@ use super::grid::{self, GridOperand};
 use super::halves::{self, HalfVector, VectorOp};
 use super::linked::{Arguments, Formula};
 use super::ops::{Op1, Op2};
+#[cfg(target_arch = "x86_64")]
+use super::permuted;
+use super::permuted::Permutations;
 use super::rows::{EachRow, Rows};
 use super::stream::{self, NonTemporal};
 use super::sum::{self, Folded, Reduction, Values};
@@ -365,7 +368,7 @@ pub(super) trait Simd: Sized {
     /// Copies with non-temporal stores where the level has them.
     unsafe fn copy<T: Element>(stores: &NonTemporal, from: &[T], to: &mut [T]);
     /// Repeats each element `times` times.
-    unsafe fn expand<T: Element>(from: &[T], times: usize, out: &mut [T]);
+    unsafe fn expand<T: Element>(from: &[T], times: usize, permutations: &mut Permutations, out: &mut [T]);
     /// Transposes columns that are `step` apart into rows.
     unsafe fn across<T: Element>(from: &[T], step: usize, rows: &mut [&mut [T]]);
 }
@@ -605,7 +608,7 @@ impl Simd for Portable {
         stream::plain(from, to);
     }
 
-    unsafe fn expand<T: Element>(from: &[T], times: usize, out: &mut [T]) {
+    unsafe fn expand<T: Element>(from: &[T], times: usize, _: &mut Permutations, out: &mut [T]) {
         expand::repeat(from, times, out);
     }
 
@@ -637,7 +640,7 @@ impl Simd for Avx2 {
     }
 
     #[target_feature(enable = "avx2,fma,f16c")]
-    unsafe fn expand<T: Element>(from: &[T], times: usize, out: &mut [T]) {
+    unsafe fn expand<T: Element>(from: &[T], times: usize, _: &mut Permutations, out: &mut [T]) {
         expand::repeat(from, times, out);
     }
 
@@ -670,8 +673,8 @@ impl Simd for Avx512 {
     }
 
     #[target_feature(enable = "avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl")]
-    unsafe fn expand<T: Element>(from: &[T], times: usize, out: &mut [T]) {
-        expand::avx512(from, times, out);
+    unsafe fn expand<T: Element>(from: &[T], times: usize, permutations: &mut Permutations, out: &mut [T]) {
+        permuted::avx512(from, times, permutations, out);
     }
 
     #[target_feature(enable = "avx2,fma,f16c")]

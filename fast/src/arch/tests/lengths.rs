@@ -7,7 +7,9 @@ use super::{copy_out, tables};
 use crate::Level;
 use crate::arch::extent::Extent;
 use crate::arch::stream::FENCES;
-use crate::arch::{Argument, ChainOp, Comparison, GridOperand, Link, Pairing, Reduction, Repeat, fenced};
+use crate::arch::{
+    Argument, ChainOp, Comparison, GridOperand, Link, Pairing, Permutations, Reduction, Repeat, fenced,
+};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Lengths whose products with small numbers, or with one another, are at or beyond a limit of the address
@@ -321,7 +323,7 @@ fn repetition_accepts_the_lengths_that_fit() {
                 // Repetition fills what both slices have.
                 let from: Vec<f64> = (0..20).map(f64::from).collect();
                 check(table.level, true, count, times, |out| {
-                    table.f64.expand.run(&from, times, out);
+                    table.f64.expand.run(&from, times, &mut Permutations::default(), out);
                     let want = |at: usize| from.get(at / times.max(1)).copied().unwrap_or(7.0);
                     assert!((0..count).all(|at| out[at] == want(at)));
                 });

@@ -1,7 +1,7 @@
 //! Kernels that move elements: copies, repetition and transposition.
 
 use super::{copy_out, tables};
-use crate::arch::{Across, Expand, Table};
+use crate::arch::{Across, Expand, Permutations, Table};
 
 #[test]
 fn non_temporal_copies_are_exact() {
@@ -44,25 +44,26 @@ fn columns_are_transposed_into_rows() {
 #[test]
 fn expansion_repeats_each_element() {
     fn check<T: Copy + PartialEq + std::fmt::Debug>(table: &Table, kernel: Expand<T>, from: &[T], zero: T) {
-        for times in (1..20).chain([31, 32, 33, 63, 64, 65, 100]) {
+        let mut permutations = Permutations::default();
+        for times in (1..20).chain([31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 33]) {
             for count in [0, 1, 7, 8, 16, 17, 33, 50] {
                 let mut out = vec![zero; count * times + 1];
-                kernel.run(&from[..count], times, &mut out[..count * times]);
+                kernel.run(&from[..count], times, &mut permutations, &mut out[..count * times]);
                 let want: Vec<T> = from[..count].iter().flat_map(|&value| vec![value; times]).collect();
                 assert_eq!(out[..count * times], want, "{} {count} by {times}", table.level);
                 assert_eq!(out[count * times], zero, "wrote outside the output");
                 // The source has more elements than the output needs.
                 let mut out = vec![zero; 50 * times];
-                kernel.run(from, times, &mut out[..count * times]);
+                kernel.run(from, times, &mut permutations, &mut out[..count * times]);
                 assert_eq!(out[..count * times], want, "{} {count} by {times}", table.level);
                 assert!(out[count * times..].iter().all(|&value| value == zero), "wrote outside the output");
                 // The output goes on after what the source fills, or ends within a row.
                 let mut out = vec![zero; count * times + 70];
-                kernel.run(&from[..count], times, &mut out);
+                kernel.run(&from[..count], times, &mut permutations, &mut out);
                 assert_eq!(out[..count * times], want, "{} {count} by {times}", table.level);
                 assert!(out[count * times..].iter().all(|&value| value == zero), "wrote outside the output");
                 let mut out = vec![zero; (count * times).saturating_sub(1)];
-                kernel.run(&from[..count], times, &mut out);
+                kernel.run(&from[..count], times, &mut permutations, &mut out);
                 assert_eq!(out, want[..out.len()], "{} {count} by {times}", table.level);
             }
         }
