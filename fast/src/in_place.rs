@@ -35,6 +35,9 @@ thread_local! {
 /// complement.
 type Steps = SmallVec<[(usize, usize); AXES]>;
 
+/// The inputs of a run.
+type Inputs<'a> = SmallVec<[Input<'a>; OPERANDS]>;
+
 /// Where a result is written, and which operands read that buffer.
 #[derive(Debug)]
 pub(crate) struct Destination {
@@ -81,7 +84,7 @@ impl Destination {
     }
 
     /// The inputs of all operands, of which some are `buffer`.
-    fn inputs<'a>(&self, others: &[Input<'a>], buffer: Input<'a>) -> SmallVec<[Input<'a>; OPERANDS]> {
+    fn inputs<'a>(&self, others: &[Input<'a>], buffer: Input<'a>) -> Inputs<'a> {
         let mut others = others.iter();
         self.shares
             .iter()
@@ -182,11 +185,13 @@ struct Writing<'a> {
     plan: &'a Plan,
     destination: &'a Destination,
     others: &'a [Input<'a>],
+    /// The parts that have been computed.
+    parts: &'a [Input<'a>],
 }
 
 impl Writing<'_> {
     fn run(&self, buffer: &mut Output<'_>) {
-        let Writing { plan, destination, others } = *self;
+        let Writing { plan, destination, others, .. } = *self;
         let count = plan.shape().iter().product();
         match (destination.way, plan.route()) {
             (_, Route::Nothing) => {}
@@ -195,15 +200,36 @@ impl Writing<'_> {
                 let inputs = destination.inputs(others, Input::empty(plan.dtype()));
                 plan.compute(&inputs, &mut buffer.part(destination.offset, count), false);
             }
-            (Way::InBlocks, Route::Pair(tiled) | Route::General(tiled)) if tiled.tiling.tiles > 1 => {
-                self.blocks(tiled, 0..tiled.tiling.tiles, buffer);
-            }
-            (Way::InBlocks | Way::AsAWhole, _) => {
-                self.staged(0, count, buffer, |inputs, mut stage| {
-                    plan.compute(inputs, &mut stage, false);
+            (Way::InBlocks, Route::Parts(parts)) => {
+                // No part reads the buffer: it has fewer elements than the result, and an operand in the
+                // buffer has as many.
+                let inputs = destination.inputs(others, Input::empty(plan.dtype()));
+                let inputs: Inputs<'_> = inputs.into_iter().map(|input| plan.as_read(input)).collect();
+                plan.with_parts(parts, &inputs, |all| {
+                    Writing { parts: &all[inputs.len()..], ..*self }.in_blocks(&parts.rest, buffer);
                 });
             }
+            (Way::InBlocks, route) => self.in_blocks(route, buffer),
+            (Way::AsAWhole, route) => self.as_a_whole(route, buffer),
         }
+    }
+
+    /// Computes a result whose elements are read where they are written, if at all.
+    fn in_blocks(&self, route: &Route, buffer: &mut Output<'_>) {
+        match route {
+            Route::Pair(tiled) | Route::General(tiled) if tiled.tiling.tiles > 1 => {
+                self.blocks(tiled, 0..tiled.tiling.tiles, buffer);
+            }
+            route => self.as_a_whole(route, buffer),
+        }
+    }
+
+    /// Computes all of the result before any of it is written.
+    fn as_a_whole(&self, route: &Route, buffer: &mut Output<'_>) {
+        let count = self.plan.shape().iter().product();
+        self.staged(0, count, buffer, |inputs, mut stage| {
+            self.plan.compute_by(route, inputs, &mut stage);
+        });
     }
 
     /// Computes a range of tiles block by block. Each element is read with the others of its block, and no
@@ -231,7 +257,8 @@ impl Writing<'_> {
     ) {
         let dtype = self.plan.dtype();
         let mut stage = stage(dtype, count);
-        let inputs = self.destination.inputs(self.others, buffer.as_input());
+        let mut inputs = self.destination.inputs(self.others, buffer.as_input());
+        inputs.extend_from_slice(self.parts);
         compute(&inputs, Output::from(&mut stage).part(0, count));
         drop(inputs);
         by_dtype!(dtype, T => {
@@ -282,7 +309,7 @@ impl Plan {
             return Err(WrongBuffers::Output { found, expected });
         }
         self.check(&destination.inputs(inputs, buffer.as_input()))?;
-        Writing { plan: self, destination, others: inputs }.run(&mut buffer);
+        Writing { plan: self, destination, others: inputs, parts: &[] }.run(&mut buffer);
         Ok(())
     }
 }

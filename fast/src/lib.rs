@@ -51,6 +51,7 @@ pub mod math;
 mod one_tile;
 mod pair;
 mod parallel;
+mod parts;
 mod plan;
 mod problem;
 mod program;

@@ -17,6 +17,8 @@
 //!   that.
 //! - for a long gradient of up to 65536 elements, eight copies of it.
 //! - for a gradient of f16 or bf16, its sums in f32.
+//! - for each value that is computed first because it depends on some axes only, its elements: at most 65536,
+//!   or a sixteenth of those of the (underlying) result.
 
 use crate::Level;
 use crate::arch::{Table, table};
@@ -27,6 +29,7 @@ use crate::in_place::Destination;
 use crate::inline_capacity::OPERANDS;
 use crate::lower::{Lengths, Lowered, count, lower};
 use crate::parallel;
+use crate::parts::Parts;
 use crate::problem::{Form, Problem};
 use crate::route::{BEYOND_CACHES, Route, Task, TiledProgram, in_bits, route, route_of_copy};
 use crate::signature::{SignaturePlan, Wanted};
@@ -225,6 +228,7 @@ impl Plan {
     /// | `step` | one chain with numbers among its arguments, or one choice, over one tile |
     /// | `sum` | a gradient over one tile that is added up, as one sum of a chain or of choices |
     /// | `gradient` | any other gradient that is added up |
+    /// | `parts` | first values that depend on some axes only, such as `sqrt(v)` of a column, then the rest |
     /// | `tiles` | anything else |
     ///
     /// The gradient by an operand that is not stretched is not added up: its elements are computed like those
@@ -248,6 +252,7 @@ impl Plan {
             Route::General(_) if self.task.is_sum => "gradient",
             Route::General(tiled) if tiled.program.in_rows => "chain of rows",
             Route::General(tiled) if tiled.program.ends_with_group() => "group",
+            Route::Parts(_) => "parts",
             Route::General(_) => "tiles",
         }
     }
@@ -322,19 +327,25 @@ impl Plan {
         if (self.task.is_sum || is_zero) && !cleared {
             output.clear();
         }
+        self.compute_by(&self.route, inputs, output);
+    }
+
+    /// The same by a route of the plan, without clearing the output.
+    #[inline]
+    pub(crate) fn compute_by(&self, route: &Route, inputs: &[Input<'_>], output: &mut Output<'_>) {
         if self.task.half.is_some() {
             let bits: SmallVec<[Input<'_>; OPERANDS]> = inputs.iter().copied().map(Input::bits).collect();
-            self.take_route(&bits, &mut output.all().bits());
+            self.take_route(route, &bits, &mut output.all().bits());
         } else {
-            self.take_route(inputs, output);
+            self.take_route(route, inputs, output);
         }
     }
 
     /// The output is passed on as it is: moving it takes longer than a short call, because a processor waits
     /// for what was just written in other pieces than it is read.
     #[inline(always)]
-    fn take_route(&self, inputs: &[Input<'_>], output: &mut Output<'_>) {
-        match &self.route {
+    fn take_route(&self, route: &Route, inputs: &[Input<'_>], output: &mut Output<'_>) {
+        match route {
             Route::Nothing => {}
             Route::Single(call) => call.run(inputs, output),
             Route::Turned(call) => call.run(self.task.table, inputs, output.all()),
@@ -342,8 +353,29 @@ impl Plan {
             Route::Fold(call) => call.run(self.task.table, inputs, output),
             Route::Step(call) => call.run(self.task.table, inputs, output),
             Route::Sum(call) => call.run(self.task.table, inputs, output),
+            Route::Parts(parts) => self.take_parts(parts, inputs, output),
             Route::Pair(tiled) | Route::General(tiled) => self.run_tiles(tiled, inputs, output.all()),
         }
+    }
+
+    /// A route that reads parts, which are computed first.
+    #[inline(never)]
+    fn take_parts(&self, parts: &Parts, inputs: &[Input<'_>], output: &mut Output<'_>) {
+        self.with_parts(parts, inputs, |inputs| self.take_route(&parts.rest, inputs, output));
+    }
+
+    /// Computes the parts of the problem and calls `body` with the inputs and the parts. Inputs are in the
+    /// form in which they are computed.
+    pub(crate) fn with_parts(&self, parts: &Parts, inputs: &[Input<'_>], body: impl FnOnce(&[Input<'_>])) {
+        let run = |tiled: &TiledProgram, inputs: &[Input<'_>], output: Output<'_>| {
+            parallel::result(&self.tiles(tiled, inputs), output);
+        };
+        parts.with(inputs, run, body);
+    }
+
+    /// The form in which an input is computed.
+    pub(crate) fn as_read<'a>(&self, input: Input<'a>) -> Input<'a> {
+        if self.task.half.is_some() { input.bits() } else { input }
     }
 
     /// Computes a range of tiles of the route on this thread. `output` is the part of the result in them.
@@ -354,10 +386,9 @@ impl Plan {
         inputs: &[Input<'_>],
         output: Output<'_>,
     ) {
-        let is_bits = self.task.half.is_some();
-        let as_read = |input| if is_bits { Input::bits(input) } else { input };
-        let inputs: SmallVec<[Input<'_>; OPERANDS]> = inputs.iter().copied().map(as_read).collect();
-        let output = if is_bits { output.bits() } else { output };
+        let inputs = inputs.iter().map(|&input| self.as_read(input));
+        let inputs: SmallVec<[Input<'_>; OPERANDS]> = inputs.collect();
+        let output = if self.task.half.is_some() { output.bits() } else { output };
         parallel::run_here(&self.tiles(tiled, &inputs), tiles, output);
     }
 

@@ -12,6 +12,7 @@ use crate::lower::Lowered;
 use crate::math::MathFunction;
 use crate::one_tile::{MAX_IN_PLACE, SingleCall, as_call};
 use crate::pair::{is_fastest, pair};
+use crate::parts::{self, Parts, may_have_parts};
 use crate::problem::{Computed, Form, Problem};
 use crate::program::{
     Goal, Graph, Half, Program, Root, Slope, Step, Target, ValueKind, bank_of, bytes, gradient, half,
@@ -70,6 +71,8 @@ pub(crate) enum Route {
     Step(StepCall),
     /// A gradient that is one sum over one tile.
     Sum(SumCall),
+    /// A problem of which some values are computed first.
+    Parts(Box<Parts>),
     /// Any problem.
     General(TiledProgram),
 }
@@ -180,7 +183,7 @@ pub(crate) fn route(
 fn fold_route(task: Task, problem: &Problem<'_>, lowered: &Lowered) -> Option<FoldCall> {
     let expression = problem.elementwise()?;
     let bank = FloatBank::of(bank_of(task.in_place(task.dtype)?))?;
-    if task.is_staged || !may_fold(expression) {
+    if task.is_staged || !may_fold(expression) || may_have_parts(expression) && lowered.is_stretched() {
         return None;
     }
     let mut layouts: SmallVec<[OperandLayout<'_>; FOLDED]> = SmallVec::new();
@@ -293,6 +296,7 @@ fn general(
     let mut graph = Graph::default();
     let dtype_of = |place: usize| task.computed(operands[place].dtype);
     let mut target = None;
+    let shape = (lowered.loops(), underlying);
     let root = match problem.computed {
         Computed::Broadcast(_) => Some(graph.operand(0, dtype_of(0))),
         Computed::Elementwise(expression) => graph.add(expression, dtype_of).last().copied(),
@@ -309,7 +313,23 @@ fn general(
         Some(operand) => lowered.layout(operand, place),
         None => lowered.layout_of_cotangent(problem.cotangent().unwrap_or(&operands[0]), place),
     };
-    let tiled = compile(task, &graph, root, (lowered.loops(), underlying), layout, target)?;
+    let places = problem.with_values().len();
+    let (first, maps) = parts::plan(task, &mut graph, root, shape, (layout, places))?;
+    let layout = |place: usize| if place < places { layout(place) } else { maps.layout(place - places) };
+    let rest = of_graph(task, &graph, root, shape, layout, target)?;
+    Ok(if first.is_empty() { rest } else { Route::Parts(Box::new(Parts::new(first, rest))) })
+}
+
+/// The route of the value `root` of a graph.
+fn of_graph<'a>(
+    task: Task,
+    graph: &Graph,
+    root: u32,
+    shape: (&[usize], usize),
+    layout: impl Fn(usize) -> OperandLayout<'a>,
+    target: Option<OperandLayout<'a>>,
+) -> Result<Route, NoKernel> {
+    let tiled = compile(task, graph, root, shape, layout, target)?;
     // Gradients of halves are added up in f32.
     if task.is_sum && half(task.dtype).is_none() {
         let sum = SumCall::of_program(&tiled.program, &tiled.tiling, &tiled.used);
@@ -329,7 +349,7 @@ fn general(
 
 /// The tiles and the program that compute `root` under a shape of `count` elements. Tiles are so small that
 /// the registers stay in the first-level cache. `target` is the layout of a gradient.
-fn compile<'a>(
+pub(crate) fn compile<'a>(
     task: Task,
     graph: &Graph,
     root: u32,

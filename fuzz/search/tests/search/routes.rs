@@ -41,7 +41,7 @@ fn requests_take_every_way() {
         ("gradient", 100),
         ("tiles", 100),
     ];
-    let laid_out = [("transposed", 3), ("pair", 3), ("chain of rows", 3), ("rows", 3)];
+    let laid_out = [("transposed", 3), ("pair", 3), ("chain of rows", 3), ("rows", 3), ("parts", 1)];
     floor(&Profile::all(), 120_000, &[&small[..], &laid_out].concat());
 }
 

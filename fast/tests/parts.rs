@@ -1,0 +1,245 @@
+//! Values that depend on some of the axes only are computed first: against the interpreter, and with the bits
+//! of a plan of their own, whose result is an operand.
+
+mod support;
+
+use broadcheck_fast::{Fast, Input, Level, Output, Plan};
+use broadcheck_reference::Reference;
+use broadcheck_spec::{
+    DType, Data, Expression, Function, Implementation, Operand, Operation, Outcome, Request, Rules, Shape,
+    Tensor,
+};
+use support::{Random, agree, small, value};
+
+fn x(place: usize) -> Expression {
+    Expression::operand(place)
+}
+
+fn call(function: Function, arguments: &[Expression]) -> Expression {
+    Expression::call(function, arguments.to_vec()).unwrap()
+}
+
+fn operand(random: &mut Random, dtype: DType, place: usize, shape: &[usize]) -> Operand {
+    let count = Shape::from(shape).count().unwrap();
+    let values =
+        (0..count).map(|_| if random.chance(5) { value(random, dtype) } else { small(random, dtype) });
+    let values = Data::from_scalars(dtype, values.collect::<Vec<_>>()).unwrap();
+    Operand::dense(format!("x{place}"), shape, values).unwrap()
+}
+
+fn operands(random: &mut Random, dtype: DType, shapes: &[&[usize]]) -> Vec<Operand> {
+    shapes.iter().enumerate().map(|(place, shape)| operand(random, dtype, place, shape)).collect()
+}
+
+fn elementwise(expression: &Expression, operands: Vec<Operand>) -> Request {
+    let expression = expression.clone();
+    Request::new(Rules::Numpy, Operation::Elementwise { expression }, operands).unwrap()
+}
+
+/// Compares the outcomes, which must not be refusals, on every level. Returns the way in which the engine
+/// computes.
+fn check(request: &Request) -> &'static str {
+    let expected = Reference::new().run(request);
+    assert!(matches!(expected, Outcome::Success(_)), "{request:?}");
+    for level in Level::available() {
+        let engine = Fast::with_level(level).unwrap();
+        if let Err(complaint) = agree(request, &expected, &engine.run(request)) {
+            panic!("{level}: {complaint}\n{request:#?}");
+        }
+    }
+    Plan::new(request).unwrap().route_name()
+}
+
+/// Expressions without functions that are rounded differently, over operands of these shapes: `x0 / √x1`,
+/// the same of a value of two operands, a part that reads another one, a part that is read twice, and one
+/// that is chosen.
+fn expressions() -> [(Expression, bool); 5] {
+    use Function as F;
+    let root = |value| call(F::Sqrt, &[value]);
+    let normal = call(F::Divide, &[call(F::Subtract, &[x(0), x(2)]), root(call(F::Add, &[x(1), x(1)]))]);
+    let nested = call(F::Divide, &[x(2), root(x(1))]);
+    let twice = call(F::Multiply, &[call(F::Add, &[x(0), root(x(1))]), root(x(1))]);
+    let condition = call(F::Less, &[x(0), x(2)]);
+    [
+        (call(F::Divide, &[x(0), root(x(1))]), true),
+        (normal, true),
+        (call(F::Add, &[x(0), call(F::Multiply, &[nested, x(2)])]), true),
+        (twice, true),
+        (call(F::Select, &[condition, root(x(1)), x(0)]), false),
+    ]
+}
+
+/// The shapes of three operands, of which the second and the third have fewer axes.
+const SHAPES: [[&[usize]; 3]; 7] = [
+    [&[40, 30], &[40, 1], &[30]],
+    [&[40, 30], &[30], &[40, 1]],
+    [&[300, 33], &[300, 1], &[300, 1]],
+    [&[5, 20, 12], &[20, 1], &[5, 1, 1]],
+    [&[5, 20, 12], &[5, 1, 12], &[12]],
+    [&[12, 10, 9], &[12, 1, 1], &[12, 10, 1]],
+    [&[1, 2100], &[1], &[1, 1]],
+];
+
+#[test]
+fn values_of_fewer_axes_are_computed_first() {
+    let (mut random, mut parts, mut all) = (Random(71), 0, 0);
+    for shapes in SHAPES {
+        for (expression, _) in expressions() {
+            for dtype in [DType::F64, DType::F32, DType::F16, DType::Bf16] {
+                let way = check(&elementwise(&expression, operands(&mut random, dtype, &shapes)));
+                parts += usize::from(way == "parts");
+                all += 1;
+            }
+        }
+    }
+    // Of a single value, the last shapes have no part.
+    assert!(parts >= 100, "{parts} of {all} requests have parts");
+}
+
+#[test]
+fn gradients_have_parts() {
+    let (mut random, mut parts) = (Random(72), 0);
+    for shapes in SHAPES {
+        for (expression, _) in expressions().into_iter().filter(|&(_, is_smooth)| is_smooth) {
+            for wrt in 0..3 {
+                if !expression.reads(wrt) {
+                    continue;
+                }
+                let dtype = [DType::F64, DType::F32, DType::F64, DType::F16][wrt + random.below(2)];
+                let operands = operands(&mut random, dtype, &shapes);
+                let gradient = Operation::Gradient { expression: expression.clone(), wrt };
+                let cotangent = Box::new(operand(&mut random, dtype, 9, shapes[0]));
+                let vjp =
+                    Operation::Vjp { expression: expression.clone(), wrt, target_shape: None, cotangent };
+                for operation in [gradient, vjp] {
+                    let request = Request::new(Rules::Numpy, operation, operands.clone()).unwrap();
+                    parts += usize::from(check(&request) == "parts");
+                }
+            }
+        }
+    }
+    assert!(parts >= 40, "{parts} gradients have parts");
+}
+
+/// Into the first operand, in blocks and as a whole, and into a view with gaps.
+#[test]
+fn parts_are_computed_before_a_destination_is_written() {
+    let mut random = Random(73);
+    for dtype in [DType::F64, DType::F16] {
+        for shapes in [[&[400, 45][..], &[400, 1], &[45]], [&[30, 20], &[20], &[30, 1]]] {
+            for (expression, _) in expressions() {
+                let operands = operands(&mut random, dtype, &shapes);
+                let operation = Operation::Into { expression: expression.clone(), destination: 0 };
+                let request = Request::new(Rules::Numpy, operation, operands.clone()).unwrap();
+                assert_eq!(check(&request), "parts");
+                // The destination is every second column of its buffer, and the part reads one of them.
+                let (rows, width) = (shapes[0][0], shapes[0][1]);
+                let values = operand(&mut random, dtype, 8, &[rows, 2 * width]).values().clone();
+                let strides = vec![i64::try_from(2 * width).unwrap(), 2];
+                let into = Operand::view("a", [rows, width], values, Some(strides.clone()), 1).unwrap();
+                let column = Operand::of(&into, "b", [rows, 1], Some(vec![strides[0], 0]), Some(3)).unwrap();
+                for second in [operands[1].clone(), column] {
+                    let operation = Operation::Into { expression: expression.clone(), destination: 0 };
+                    let list = vec![into.clone(), second, operands[2].clone()];
+                    let request = Request::new(Rules::Numpy, operation, list).unwrap();
+                    assert_eq!(check(&request), "parts");
+                }
+            }
+        }
+    }
+}
+
+/// The result of a plan of an expression.
+fn run(expression: &Expression, operands: &[Operand], level: Level) -> Tensor {
+    let request = elementwise(expression, operands.to_vec());
+    let inputs: Vec<Input<'_>> = operands.iter().map(|operand| Input::from(operand.values())).collect();
+    Plan::with_level(&request, level).unwrap().run(&inputs).unwrap()
+}
+
+/// A function of a column, of a row or of an axis in the middle has the bits of a plan that computes it
+/// alone. The largest part is so long that its memory is not kept.
+#[test]
+fn a_part_has_the_bits_of_its_own_plan() {
+    use Function as F;
+    let mut random = Random(74);
+    let shapes: [[&[usize]; 2]; 6] = [
+        [&[64, 50], &[64, 1]],
+        [&[64, 50], &[50]],
+        [&[9, 7, 31], &[7, 1]],
+        [&[20, 3000], &[20, 1]],
+        [&[70_000, 16], &[70_000, 1]],
+        [&[7, 5000], &[5000]],
+    ];
+    for [whole, part] in shapes {
+        for dtype in [DType::F64, DType::F32] {
+            let all = operands(&mut random, dtype, &[whole, part]);
+            for function in [F::Exp, F::Log, F::Tanh, F::Sqrt, F::Power] {
+                let of = |value: usize| match function {
+                    F::Power => call(F::Power, &[x(value), x(value)]),
+                    function => call(function, &[x(value)]),
+                };
+                let whole = call(F::Multiply, &[x(0), of(1)]);
+                let request = elementwise(&whole, all.clone());
+                assert_eq!(Plan::new(&request).unwrap().route_name(), "parts", "{request:?}");
+                for level in Level::available() {
+                    let first = run(&of(0), &all[1..], level);
+                    let first = Operand::dense("y", part, first.values().clone()).unwrap();
+                    let expected = run(&call(F::Multiply, &[x(0), x(1)]), &[all[0].clone(), first], level);
+                    let found = run(&whole, &all, level);
+                    let same = expected.values().iter().zip(found.values().iter()).all(|(one, other)| {
+                        one == other
+                            || one.as_f64().is_some_and(f64::is_nan)
+                                == other.as_f64().is_some_and(f64::is_nan)
+                    });
+                    assert!(same, "{function} of {part:?} at {level}");
+                }
+            }
+        }
+    }
+}
+
+/// An operand that is repeated by a stride of 0 is a column, and one without elements along an axis stays
+/// one value.
+#[test]
+fn views_have_parts() {
+    let mut random = Random(75);
+    let whole = operand(&mut random, DType::F64, 0, &[40, 30]);
+    let column = operand(&mut random, DType::F64, 1, &[40, 1]);
+    let repeated = Operand::view("y", [40, 30], column.values().clone(), Some(vec![1, 0]), 0).unwrap();
+    let backwards = Operand::view("y", [40, 1], column.values().clone(), Some(vec![-1, 7]), 39).unwrap();
+    for other in [repeated, backwards] {
+        let expression = call(Function::Divide, &[x(0), call(Function::Sqrt, &[x(1)])]);
+        assert_eq!(check(&elementwise(&expression, vec![whole.clone(), other])), "parts");
+    }
+}
+
+/// Memory that is kept for a part is used again by parts of other sizes and dtypes.
+#[test]
+fn the_memory_of_parts_is_used_again() {
+    use Function as F;
+    let mut random = Random(76);
+    let expression = |part: Expression| call(F::Divide, &[x(0), call(F::Sqrt, &[part])]);
+    let requests: Vec<Request> = [(60, 20, DType::F64), (20, 60, DType::F32), (90, 11, DType::F64)]
+        .into_iter()
+        .map(|(rows, width, dtype)| {
+            let operands = operands(&mut random, dtype, &[&[rows, width], &[rows, 1]]);
+            elementwise(&expression(x(1)), operands)
+        })
+        .collect();
+    let plans: Vec<Plan> = requests.iter().map(|request| Plan::new(request).unwrap()).collect();
+    for turn in [0, 1, 2, 1, 0, 2, 2, 0] {
+        let (request, plan) = (&requests[turn], &plans[turn]);
+        let inputs: Vec<Input<'_>> = request.operands().iter().map(|x| Input::from(x.values())).collect();
+        let Outcome::Success(expected) = Reference::new().run(request) else { panic!("{request:?}") };
+        let mut values = expected.tensor.values().clone();
+        plan.run_into(&inputs, Output::from(&mut values)).unwrap();
+        let found = plan.run(&inputs).unwrap();
+        let agrees = |values: &Data| {
+            values
+                .iter()
+                .zip(expected.tensor.values().iter())
+                .all(|(one, other)| one == other || one.as_f64().is_some_and(f64::is_nan))
+        };
+        assert!(agrees(&values) && agrees(found.values()), "{request:?}");
+    }
+}
