@@ -374,6 +374,9 @@ macro_rules! expressions {
         $sweep.fused::<$type, $type>("x*x+y*y", &squares(), |a, b| a * a + b * b);
         let length = call(Function::Sqrt, [squares()]);
         $sweep.fused::<$type, $type>("sqrt(x*x+y*y)", &length, |a, b| (a * a + b * b).sqrt());
+        let root = call(Function::Sqrt, [two(Function::Add, x(1), x(1))]);
+        let normal = two(Function::Divide, x(0), root);
+        $sweep.fused::<$type, $type>("x/sqrt(y+y)", &normal, |a, b| a / (b + b).sqrt());
         let distance = call(Function::Abs, [two(Function::Subtract, x(0), x(1))]);
         $sweep.fused::<$type, $type>("abs(x-y)", &distance, |a, b| (a - b).abs());
         let sum = || two(Function::Add, x(0), x(1));

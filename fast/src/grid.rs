@@ -1,9 +1,11 @@
 //! A binary function over many short rows: how the result is cut into tiles, and the layout of each operand
 //! within them. Nothing is gathered, whatever the pattern of the outer axes.
 
+use crate::Level;
 use crate::arch::{GRID_LINE, Pairing};
 use crate::pair::stored_bank;
 use crate::program::Work;
+use crate::rows::are_ragged;
 use crate::scratch::FloatBank;
 use crate::tiling::Axes;
 use broadcheck_spec::{DType, Function};
@@ -20,7 +22,12 @@ pub(crate) struct RowLayout {
 }
 
 /// The step for a function over rows, and the number of elements of a tile.
-pub(crate) fn grid(function: Function, dtype: DType, axes: &Axes, widest: usize) -> Option<(Work, usize)> {
+pub(crate) fn grid(
+    function: Function,
+    (dtype, level): (DType, Level),
+    axes: &Axes,
+    widest: usize,
+) -> Option<(Work, usize)> {
     // mutant: replace grid -> Option<(Work, usize)> with None: costs time only; a chain takes the rows
     let bank = stored_bank(dtype)?;
     let bytes = match bank {
@@ -28,7 +35,7 @@ pub(crate) fn grid(function: Function, dtype: DType, axes: &Axes, widest: usize)
         FloatBank::F32 => 4,
     };
     let ((width, within), (length, along)) = (axes.axis(0)?, axes.axis(1)?);
-    if !(GRID_LINE / bytes..LONG_ROW).contains(&width) {
+    if !(GRID_LINE / bytes..LONG_ROW).contains(&width) || are_ragged(axes, function, bytes, level) {
         return None;
     }
     let (whole, part) = match *within {

@@ -255,7 +255,7 @@ fn pair_route(task: Task, problem: &Problem<'_>, lowered: &Lowered) -> Option<Ti
     let work = match work {
         Some(work) => work,
         None => {
-            let (work, block) = grid(function, task.dtype, &axes, WIDEST_BLOCK)?;
+            let (work, block) = grid(function, (task.dtype, task.table.level), &axes, WIDEST_BLOCK)?;
             tiling.cut(&axes, |place| layouts[place].offset, block, block);
             program.needs[bank_of(task.dtype) as usize].0 = 1;
             work

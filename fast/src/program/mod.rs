@@ -13,7 +13,7 @@ mod steps;
 pub(crate) use adjoint::gradient;
 pub(crate) use banks::{bank_of, bytes, half};
 pub(crate) use chain::{chain_op, swapped};
-pub(crate) use graph::{Graph, Slope, ValueKind};
+pub(crate) use graph::{Graph, Slope, ValueKind, is_comparison};
 pub(crate) use rows::shortest_row;
 pub(crate) use schedule::{Goal, Root, kernel, schedule};
 pub(crate) use steps::{Half, Onto, Program, Source, Step, Target, Work};
