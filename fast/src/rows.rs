@@ -67,8 +67,8 @@ fn shortest_row(function: Function, (dtype, half): (DType, Option<Half>)) -> usi
     }
 }
 
-/// The bytes from which on rows are not ragged, if the shorter operand is one row. (With rows of 400 bytes, it
-/// makes no difference.)
+/// The bytes from which on rows are not ragged, if the shorter operand is one row. (With rows of 400 bytes,
+/// it makes no difference.)
 const LONGEST_RAGGED_ROW: usize = 320;
 
 /// The same for elements of one or two bytes. (Over rows of 40 i16, gathering takes 1.3 times as long.)
