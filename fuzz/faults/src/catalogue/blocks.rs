@@ -38,6 +38,26 @@ fn tail_of_a_band(place: &At<'_>) -> i64 {
     axis.strides[place.operand] * (row % 4) as i64
 }
 
+/// How far a column's element is from that of the row before, if its vector of eight began in that row.
+fn in_the_vector_of_the_row_before(place: &At<'_>) -> i64 {
+    let Visit { path, run, length, .. } = place.visit;
+    let Some((&row, axis)) = place.index.last().zip(place.nest.axes.iter().rev().nth(1)) else { return 0 };
+    let shared = run * length % 8;
+    if path != Path::Splat || row == 0 || length <= 8 || shared == 0 || shared + place.place >= 8 {
+        return 0;
+    }
+    axis.strides[place.operand]
+}
+
+/// Whether an operand is one row for all, and another one has one value in each row.
+fn is_row_beside_a_column(place: &At<'_>) -> bool {
+    let [.., outer, inner] = &place.nest.axes[..] else { return false };
+    let mut columns =
+        inner.strides.iter().zip(&outer.strides).map(|(&inner, &outer)| inner == 0 && outer != 0);
+    let is_row = inner.strides[place.operand] != 0 && outer.strides[place.operand] == 0;
+    is_row && inner.strides.len() > 2 && columns.any(|is_column| is_column)
+}
+
 /// Panics like an out-of-bounds access, but prints nothing.
 fn crash_where_empty(sources: &[Source<'_>]) {
     if sources.iter().any(|source| source.data.is_empty()) {
@@ -169,6 +189,25 @@ pub(super) static FAULTS: &[Fault] = &[
         title: "The tails of four rows are computed together, each with the values of the first of them.",
         reports: &[],
         plant: |d| d.blocks.at = |place| at(place) - tail_of_a_band(place),
+    },
+    Fault {
+        id: "blocks/column-ends-with-its-vector",
+        class: Class::Blocks,
+        title: "A column is expanded in vectors of eight, and the last one of a row goes on into the next row.",
+        reports: &[],
+        plant: |d| {
+            d.blocks.loads = |_| true;
+            d.blocks.at = |place| at(place) - in_the_vector_of_the_row_before(place);
+        },
+    },
+    Fault {
+        id: "blocks/row-beside-a-column-read-once",
+        class: Class::Blocks,
+        title: "What depends on a row and a column is computed first, once in each row, as if on the column alone.",
+        reports: &[],
+        plant: |d| {
+            d.blocks.at = |place| if is_row_beside_a_column(place) { place.base } else { at(place) };
+        },
     },
     Fault {
         id: "blocks/row-kept-between-runs",
