@@ -58,6 +58,11 @@ macro_rules! buffers {
                 self.len() == 0
             }
 
+            /// The first `count` values, or all.
+            pub(crate) fn first(self, count: usize) -> Self {
+                match self { $(Input::$variant(values) => Input::$variant(&values[..count.min(values.len())]),)* }
+            }
+
             /// The bytes of the values.
             pub(crate) fn bytes(&self) -> usize {
                 match self { $(Input::$variant(values) => size_of_val(*values),)* }

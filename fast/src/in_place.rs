@@ -14,6 +14,7 @@ use crate::buffers::{Input, Output, Stored, zeros};
 use crate::dispatch::by_dtype;
 use crate::error::WrongBuffers;
 use crate::inline_capacity::{AXES, OPERANDS};
+use crate::parts::INPUTS;
 use crate::plan::{Plan, reach};
 use crate::problem::{Form, Problem};
 use crate::route::{Route, TiledProgram};
@@ -35,8 +36,8 @@ thread_local! {
 /// complement.
 type Steps = SmallVec<[(usize, usize); AXES]>;
 
-/// The inputs of a run.
-type Inputs<'a> = SmallVec<[Input<'a>; OPERANDS]>;
+/// The inputs of a run, with parts.
+type Inputs<'a> = SmallVec<[Input<'a>; INPUTS]>;
 
 /// Where a result is written, and which operands read that buffer.
 #[derive(Debug)]
@@ -276,7 +277,8 @@ impl Plan {
     /// of the operands other than the destination and those that read its buffer.
     ///
     /// Needs memory for the result if an operand reads places that are written for other elements, otherwise
-    /// for a block of it, or none. Blocks are computed by one thread.
+    /// for a block of it, or none. Blocks are computed by one thread. Values that depend on some axes only may
+    /// be computed before them, and need memory of their own.
     ///
     /// # Errors
     /// [`WrongBuffers`], if the plan's request has no destination or the buffers do not match the plan. Then

@@ -12,7 +12,7 @@ use crate::lower::{Lengths, STRETCHED};
 use crate::program::{Graph, Slope, ValueKind};
 use crate::route::{Route, Task, TiledProgram, compile};
 use crate::tiling::OperandLayout;
-use broadcheck_spec::{DType, Data, Expression, Function, Node};
+use broadcheck_spec::{DType, Data, Function};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 
@@ -25,13 +25,16 @@ const FEWEST: usize = 512;
 /// 0.7 of the time.)
 const FEWEST_OF_SHORT_ONES: usize = 8 << 10;
 
-/// How many times as many elements as a part the problem has.
+/// At least how many times as many elements as a part the problem has.
 const LARGER: usize = 4;
 
 /// The elements of the largest part whose memory is kept for the next run. The problem has `MUCH_LARGER`
 /// times as many elements as a larger part.
 const MOST_KEPT: usize = 1 << 16;
 const MUCH_LARGER: usize = 16;
+
+/// The most parts of a problem, and the most whose memory is kept.
+const MOST: usize = 8;
 
 /// Inputs of a run with parts that are listed without an allocation.
 pub(crate) const INPUTS: usize = 6;
@@ -56,12 +59,6 @@ pub(crate) struct Part {
     tiled: TiledProgram,
     dtype: DType,
     count: usize,
-}
-
-/// Whether an expression may have parts: one of its calls takes long, and another one reads it.
-pub(crate) fn may_have_parts(expression: &Expression) -> bool {
-    let is_long = |node: &Node| matches!(node, Node::Call(call) if takes_long(call.function()));
-    expression.nodes().split_last().is_some_and(|(_, others)| others.iter().any(is_long))
 }
 
 /// Whether a function takes so long that computing it anew for every element costs more than a pass over the
@@ -159,23 +156,23 @@ fn find<'a>(
         let is_small = elements > 1 && elements.saturating_mul(larger) <= count;
         let is_long = is_long(value.kind) || arguments.iter().any(|&at| depends[at as usize].is_long);
         let pays_off = is_long || count >= FEWEST_OF_SHORT_ONES && axes >> inner & 1 == 0;
-        let may_be_part = !arguments.is_empty() && is_small && pays_off;
+        let may_be_part = !arguments.is_empty() && is_small && pays_off && depends.len() < 64;
         depends.push(Depends { axes, count: elements, is_long, may_be_part });
     }
-    // A value is a part if what reads it is none, or has many more elements.
+    // A value is a part if a reader of it is not, or has many more elements.
     let readers = graph.readers(root);
     let mut parts = 0u64;
     for (reader, value) in values.iter().enumerate().filter(|&(at, _)| readers[at] != 0) {
         for &at in value.kind.arguments() {
             let (own, of) = (depends[at as usize], depends[reader]);
             let is_same = of.may_be_part && reader != root as usize && of.count / LARGER < own.count;
-            if own.may_be_part && !is_same && at < 64 {
+            if own.may_be_part && !is_same {
                 parts |= 1 << at;
             }
         }
     }
-    let is_part = |&at: &u32| at < 64 && parts >> at & 1 != 0;
-    found.extend((0..=root).filter(is_part).map(|at| (at, depends[at as usize].axes)));
+    let chosen = (0..=root).take(64).filter(|at| parts >> at & 1 != 0).take(MOST);
+    found.extend(chosen.map(|at| (at, depends[at as usize].axes)));
     found
 }
 
@@ -203,7 +200,7 @@ pub(crate) fn plan<'a>(
         }
         let within = |place: usize| OperandLayout { map: inner.layout(place).map, ..all(place) };
         let task = Task { dtype, count, is_sum: false, is_staged: false, ..task };
-        let tiled = compile(task, graph, value, (&own, count), within, None)?;
+        let tiled = compile(task, &graph.only(value), value, (&own, count), within, None)?;
         let place = u32::try_from(places + parts.len()).unwrap_or(u32::MAX);
         graph.values[value as usize].kind = ValueKind::Operand(place);
         parts.push(Part { tiled, dtype, count });
@@ -212,6 +209,9 @@ pub(crate) fn plan<'a>(
             let next = if axes >> axis & 1 != 0 { own.next() } else { None };
             next.unwrap_or(STRETCHED)
         }));
+    }
+    if !parts.is_empty() {
+        *graph = graph.only(root);
     }
     Ok((parts, maps))
 }
@@ -265,16 +265,18 @@ impl Parts {
             }
             memory.swap(at, place);
             let (before, rest) = memory.split_at_mut(at);
-            run(&part.tiled, &all(inputs, before), Output::from(&mut rest[0]).part(0, part.count));
+            let (output, _) = Output::from(&mut rest[0]).split(part.count);
+            run(&part.tiled, &self.all(inputs, before), output);
         }
-        memory.truncate(self.first.len());
-        body(&all(inputs, &memory));
+        body(&self.all(inputs, &memory[..self.first.len()]));
         memory.retain(|data| data.len() <= MOST_KEPT);
+        memory.truncate(MOST);
         KEPT.set(memory);
     }
-}
 
-/// Inputs with those that were computed.
-fn all<'a>(inputs: &[Input<'a>], computed: &'a [Data]) -> SmallVec<[Input<'a>; INPUTS]> {
-    inputs.iter().copied().chain(computed.iter().map(Input::from)).collect()
+    /// Inputs with the parts that were computed, whose memory may be longer.
+    fn all<'a>(&self, inputs: &[Input<'a>], computed: &'a [Data]) -> SmallVec<[Input<'a>; INPUTS]> {
+        let parts = self.first.iter().zip(computed).map(|(part, data)| Input::from(data).first(part.count));
+        inputs.iter().copied().chain(parts).collect()
+    }
 }

@@ -9,7 +9,7 @@
 //! Running a plan cannot fail after that check, because its [`Route`] contains every kernel that it needs.
 //!
 //! Planning allocates nothing for up to three operands of up to three axes and a program of up to three
-//! steps.
+//! steps, unless some values are computed first.
 //!
 //! Besides the result, running needs this memory:
 //! - per thread, registers of 8 KiB, as many as values of the expression are live at once, and
@@ -17,8 +17,10 @@
 //!   that.
 //! - for a long gradient of up to 65536 elements, eight copies of it.
 //! - for a gradient of f16 or bf16, its sums in f32.
-//! - for each value that is computed first because it depends on some axes only, its elements: at most 65536,
-//!   or a sixteenth of those of the (underlying) result.
+//! - for each value that is computed first because it depends on some axes only, of which there are at most
+//!   eight, its elements: at most 65536, or a sixteenth of those of the (underlying) result. The thread keeps
+//!   the memory of up to 65536 of each.
+//! - per thread, with AVX-512, 8 KiB for each of three widths of elements, from which columns are expanded.
 
 use crate::Level;
 use crate::arch::{Table, table};
@@ -29,7 +31,7 @@ use crate::in_place::Destination;
 use crate::inline_capacity::OPERANDS;
 use crate::lower::{Lengths, Lowered, count, lower};
 use crate::parallel;
-use crate::parts::Parts;
+use crate::parts::{INPUTS, Parts};
 use crate::problem::{Form, Problem};
 use crate::route::{BEYOND_CACHES, Route, Task, TiledProgram, in_bits, route, route_of_copy};
 use crate::signature::{SignaturePlan, Wanted};
@@ -387,7 +389,7 @@ impl Plan {
         output: Output<'_>,
     ) {
         let inputs = inputs.iter().map(|&input| self.as_read(input));
-        let inputs: SmallVec<[Input<'_>; OPERANDS]> = inputs.collect();
+        let inputs: SmallVec<[Input<'_>; INPUTS]> = inputs.collect();
         let output = if self.task.half.is_some() { output.bits() } else { output };
         parallel::run_here(&self.tiles(tiled, &inputs), tiles, output);
     }

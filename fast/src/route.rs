@@ -12,7 +12,7 @@ use crate::lower::Lowered;
 use crate::math::MathFunction;
 use crate::one_tile::{MAX_IN_PLACE, SingleCall, as_call};
 use crate::pair::{is_fastest, pair};
-use crate::parts::{self, Parts, may_have_parts};
+use crate::parts::{self, Parts};
 use crate::problem::{Computed, Form, Problem};
 use crate::program::{
     Goal, Graph, Half, Program, Root, Slope, Step, Target, ValueKind, bank_of, bytes, gradient, half,
@@ -183,7 +183,7 @@ pub(crate) fn route(
 fn fold_route(task: Task, problem: &Problem<'_>, lowered: &Lowered) -> Option<FoldCall> {
     let expression = problem.elementwise()?;
     let bank = FloatBank::of(bank_of(task.in_place(task.dtype)?))?;
-    if task.is_staged || !may_fold(expression) || may_have_parts(expression) && lowered.is_stretched() {
+    if task.is_staged || !may_fold(expression) {
         return None;
     }
     let mut layouts: SmallVec<[OperandLayout<'_>; FOLDED]> = SmallVec::new();

@@ -3,7 +3,7 @@
 //! reversed along that axis.
 //!
 //! Gathering a column first takes as long as the call itself (`benches/sweep`, rows and columns of 20 and
-//! 100).
+//! 100), but for short rows that are not whole vectors ([`are_ragged`]).
 #![deny(clippy::wildcard_enum_match_arm)]
 
 use crate::Level;
@@ -67,8 +67,8 @@ fn shortest_row(function: Function, (dtype, half): (DType, Option<Half>)) -> usi
     }
 }
 
-/// The bytes from which on rows are not ragged, if the shorter operand is one row. (With rows of 400 bytes,
-/// it makes no difference.)
+/// Rows of this many bytes or more are not ragged if the shorter operand is one row. (With rows of 400 bytes,
+/// gathering makes no difference.)
 const LONGEST_RAGGED_ROW: usize = 320;
 
 /// The same for elements of one or two bytes. (Over rows of 40 i16, gathering takes 1.3 times as long.)

@@ -76,12 +76,17 @@ fn check(request: &Request) {
         let (planning, plan) = allocations(|| Plan::with_level(request, level));
         let plan = plan.unwrap();
         assert_eq!(planning, 0, "planning {request:?}");
-        let inputs: Vec<_> = request.operands().iter().map(|operand| operand.values().into()).collect();
-        let mut values = plan.run(&inputs).unwrap().values().clone();
-        let (running, done) = allocations(|| plan.run_into(&inputs, Output::from(&mut values)));
-        done.unwrap();
-        assert_eq!(running, 0, "running {request:?}");
+        run_again(&plan, request);
     }
+}
+
+/// Runs a plan twice into one output. The second run may not allocate.
+fn run_again(plan: &Plan, request: &Request) {
+    let inputs: Vec<_> = request.operands().iter().map(|operand| operand.values().into()).collect();
+    let mut values = plan.run(&inputs).unwrap().values().clone();
+    let (running, done) = allocations(|| plan.run_into(&inputs, Output::from(&mut values)));
+    done.unwrap();
+    assert_eq!(running, 0, "running {request:?}");
 }
 
 /// Expressions of two and three operands.
@@ -129,6 +134,29 @@ fn elementwise_over_few_operands_of_few_axes() {
             check(&Request::new(Rules::Numpy, operation(), operands(&shapes, 1.5f64)).unwrap());
             check(&Request::new(Rules::Numpy, operation(), operands(&shapes, 1.5f32)).unwrap());
         }
+    }
+}
+
+/// The memory of values that are computed first is kept, also beside that of another dtype.
+#[test]
+fn parts() {
+    let root = || elementwise(call(Divide, [x(0), call(Sqrt, [x(1)])]));
+    let shapes: [&[usize]; 2] = [&[130, 40], &[130, 1]];
+    let requests = [
+        Request::new(Rules::Numpy, root(), operands(&shapes, 1.5f64)).unwrap(),
+        Request::new(Rules::Numpy, root(), operands(&shapes, 1.5f32)).unwrap(),
+    ];
+    for level in Level::available() {
+        let plans = requests.each_ref().map(|request| Plan::with_level(request, level).unwrap());
+        for (plan, request) in plans.iter().zip(&requests) {
+            assert_eq!(plan.route_name(), "parts");
+            run_again(plan, request);
+        }
+        let inputs: Vec<_> = requests[0].operands().iter().map(|operand| operand.values().into()).collect();
+        let mut values = requests[0].operands()[0].values().clone();
+        let (running, done) = allocations(|| plans[0].run_into(&inputs, Output::from(&mut values)));
+        done.unwrap();
+        assert_eq!(running, 0, "after a run of another dtype");
     }
 }
 

@@ -3,11 +3,11 @@
 
 mod support;
 
-use broadcheck_fast::{Fast, Input, Level, Output, Plan};
+use broadcheck_fast::{Fast, Input, Level, Output, Plan, View};
 use broadcheck_reference::Reference;
 use broadcheck_spec::{
-    DType, Data, Expression, Function, Implementation, Operand, Operation, Outcome, Request, Rules, Shape,
-    Tensor,
+    Asked, DType, Data, Expression, Function, Implementation, Operand, OperandType, Operation, Outcome,
+    PartialShape, Request, Rules, Shape, Signature, Tensor,
 };
 use support::{Random, agree, small, value};
 
@@ -186,11 +186,7 @@ fn a_part_has_the_bits_of_its_own_plan() {
                     let first = Operand::dense("y", part, first.values().clone()).unwrap();
                     let expected = run(&call(F::Multiply, &[x(0), x(1)]), &[all[0].clone(), first], level);
                     let found = run(&whole, &all, level);
-                    let same = expected.values().iter().zip(found.values().iter()).all(|(one, other)| {
-                        one == other
-                            || one.as_f64().is_some_and(f64::is_nan)
-                                == other.as_f64().is_some_and(f64::is_nan)
-                    });
+                    let same = expected.values().iter().eq(found.values().iter());
                     assert!(same, "{function} of {part:?} at {level}");
                 }
             }
@@ -198,8 +194,7 @@ fn a_part_has_the_bits_of_its_own_plan() {
     }
 }
 
-/// An operand that is repeated by a stride of 0 is a column, and one without elements along an axis stays
-/// one value.
+/// An operand that is repeated by a stride of 0 is a column, as is one that is read backwards.
 #[test]
 fn views_have_parts() {
     let mut random = Random(75);
@@ -213,17 +208,16 @@ fn views_have_parts() {
     }
 }
 
-/// Memory that is kept for a part is used again by parts of other sizes and dtypes.
+/// Memory that is kept for a part is used again by parts of other sizes, beside parts of other dtypes.
 #[test]
 fn the_memory_of_parts_is_used_again() {
     use Function as F;
     let mut random = Random(76);
-    let expression = |part: Expression| call(F::Divide, &[x(0), call(F::Sqrt, &[part])]);
+    let root = call(F::Divide, &[x(0), call(F::Sqrt, &[x(1)])]);
     let requests: Vec<Request> = [(60, 20, DType::F64), (20, 60, DType::F32), (90, 11, DType::F64)]
         .into_iter()
         .map(|(rows, width, dtype)| {
-            let operands = operands(&mut random, dtype, &[&[rows, width], &[rows, 1]]);
-            elementwise(&expression(x(1)), operands)
+            elementwise(&root, operands(&mut random, dtype, &[&[rows, width], &[rows, 1]]))
         })
         .collect();
     let plans: Vec<Plan> = requests.iter().map(|request| Plan::new(request).unwrap()).collect();
@@ -231,15 +225,87 @@ fn the_memory_of_parts_is_used_again() {
         let (request, plan) = (&requests[turn], &plans[turn]);
         let inputs: Vec<Input<'_>> = request.operands().iter().map(|x| Input::from(x.values())).collect();
         let Outcome::Success(expected) = Reference::new().run(request) else { panic!("{request:?}") };
-        let mut values = expected.tensor.values().clone();
+        let mut values = request.operands()[0].values().clone();
         plan.run_into(&inputs, Output::from(&mut values)).unwrap();
-        let found = plan.run(&inputs).unwrap();
-        let agrees = |values: &Data| {
-            values
-                .iter()
-                .zip(expected.tensor.values().iter())
-                .all(|(one, other)| one == other || one.as_f64().is_some_and(f64::is_nan))
+        assert!(values.iter().eq(expected.tensor.values().iter()), "{request:?}");
+    }
+}
+
+/// Values of a column that take no time of their own are computed first if the result is large: numbers,
+/// truth values and integers.
+#[test]
+fn short_functions_of_columns_are_computed_first() {
+    use Function as F;
+    let mut random = Random(77);
+    let sum = || call(F::Add, &[x(1), x(2)]);
+    let chosen = call(F::Select, &[call(F::Less, &[x(1), x(2)]), x(0), x(1)]);
+    let product = call(F::Multiply, &[x(0), sum()]);
+    for (expression, dtypes) in [
+        (&chosen, &[DType::F64, DType::F32, DType::I32, DType::U8][..]),
+        (&product, &[DType::F32, DType::F16, DType::I64, DType::U8]),
+    ] {
+        for &dtype in dtypes {
+            for (shapes, way) in [
+                ([&[300, 33][..], &[300, 1], &[300, 1]], "parts"),
+                ([&[9, 20, 50], &[20, 1], &[9, 1, 1]], "parts"),
+                ([&[30, 33], &[30, 1], &[30, 1]], "another"),
+                ([&[300, 33], &[33], &[33]], "another"),
+            ] {
+                let found = check(&elementwise(expression, operands(&mut random, dtype, &shapes)));
+                assert_eq!(found == "parts", way == "parts", "{expression:?} of {dtype} over {shapes:?}");
+            }
+        }
+    }
+}
+
+/// Under other rule sets, axes are aligned in other ways, or cut in two.
+#[test]
+fn parts_under_other_rules() {
+    use Function as F;
+    let mut random = Random(78);
+    let expression = call(F::Divide, &[x(0), call(F::Sqrt, &[x(1)])]);
+    let under: [(Rules, [&[usize]; 2]); 5] = [
+        (Rules::Pdpd { axis: Some(0) }, [&[20, 5, 12], &[20]]),
+        (Rules::Pdpd { axis: Some(1) }, [&[4, 9, 30], &[9, 1]]),
+        (Rules::Leading, [&[20, 5, 12], &[20]]),
+        (Rules::Xla { broadcast_dimensions: Some(vec![1]) }, [&[4, 9, 30], &[9]]),
+        // Repeated 5 times along the first axis and 6 times along the second.
+        (Rules::Repeat, [&[20, 60], &[4, 10]]),
+    ];
+    for (rules, shapes) in under {
+        for dtype in [DType::F64, DType::F16] {
+            let operation = Operation::Elementwise { expression: expression.clone() };
+            let request =
+                Request::new(rules.clone(), operation, operands(&mut random, dtype, &shapes)).unwrap();
+            assert_eq!(check(&request), "parts");
+        }
+    }
+}
+
+/// A plan for unknown lengths has parts at one run and none at the next.
+#[test]
+fn parts_of_a_signature() {
+    use Function as F;
+    let mut random = Random(79);
+    let expression = call(F::Divide, &[x(0), call(F::Sqrt, &[x(1)])]);
+    let operand = |name: &str, shape: &str| {
+        OperandType::new(name, DType::F64, shape.parse::<PartialShape>().unwrap()).unwrap()
+    };
+    let types = vec![operand("a", "?x?"), operand("b", "?x1")];
+    let signature = Signature::new(Rules::Numpy, Asked::Expression(expression.clone()), types).unwrap();
+    let plan = Plan::for_signature(&signature).unwrap();
+    for (rows, width) in [(40, 30), (3, 4), (90, 17), (40, 30)] {
+        let all = operands(&mut random, DType::F64, &[&[rows, width], &[rows, 1]]);
+        let Outcome::Success(expected) = Reference::new().run(&elementwise(&expression, all.clone())) else {
+            panic!("{rows}x{width}")
         };
-        assert!(agrees(&values) && agrees(found.values()), "{request:?}");
+        let values: Vec<Vec<f64>> = all
+            .iter()
+            .map(|operand| operand.values().iter().map(|value| value.as_f64().unwrap()).collect())
+            .collect();
+        let shapes = [[rows, width], [rows, 1]];
+        let views = [View::dense(&values[0][..], &shapes[0]), View::dense(&values[1][..], &shapes[1])];
+        let found = plan.run(&views).unwrap();
+        assert!(found.values().iter().eq(expected.tensor.values().iter()), "{rows}x{width}");
     }
 }

@@ -153,12 +153,6 @@ impl Lowered {
         OperandLayout { offset: 0, strides: self.maps.row_major(), map: self.maps.of(wrt) }
     }
 
-    /// Whether an operand is stretched along an axis, or lacks it.
-    #[inline]
-    pub(crate) fn is_stretched(&self) -> bool {
-        self.maps.axes.contains(&STRETCHED)
-    }
-
     /// Whether the problem's answer is a gradient that is added up: its operand is stretched or permuted.
     #[inline]
     pub(crate) fn is_sum(&self, problem: &Problem<'_>) -> bool {

@@ -108,6 +108,17 @@ impl Graph {
         readers
     }
 
+    /// The values up to `root`. Those that it does not need are constants, which nobody reads.
+    pub(crate) fn only(&self, root: u32) -> Graph {
+        let mut values: SmallVec<[Value; VALUES]> = self.values[..=root as usize].into();
+        for (value, readers) in values.iter_mut().zip(self.readers(root)) {
+            if readers == 0 {
+                value.kind = ValueKind::Constant(0);
+            }
+        }
+        Graph { values, places: None }
+    }
+
     /// The dtype of a value.
     pub(crate) fn dtype(&self, value: u32) -> DType {
         self.values[value as usize].dtype
