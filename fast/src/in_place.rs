@@ -277,8 +277,8 @@ impl Plan {
     /// of the operands other than the destination and those that read its buffer.
     ///
     /// Needs memory for the result if an operand reads places that are written for other elements, otherwise
-    /// for a block of it, or none. Blocks are computed by one thread. Values that depend on some axes only may
-    /// be computed before them, and need memory of their own.
+    /// for a block of it, or none. Blocks are computed by one thread. Values that depend on some axes only
+    /// may be computed before them, and need memory of their own.
     ///
     /// # Errors
     /// [`WrongBuffers`], if the plan's request has no destination or the buffers do not match the plan. Then
