@@ -3,13 +3,12 @@
 
 mod support;
 
-use broadcheck_fast::{Fast, Level, Plan};
 use broadcheck_reference::Reference;
 use broadcheck_spec::{
     DType, Data, Expression, Function, Implementation, Operand, Operation, Outcome, Request, Rules, Scalar,
     Shape,
 };
-use support::{Random, agree, value};
+use support::{Random, check, value};
 
 fn x(place: usize) -> Expression {
     Expression::operand(place)
@@ -28,20 +27,6 @@ fn request(random: &mut Random, dtype: DType, shapes: &[&[usize]], expression: E
     };
     let operands = shapes.iter().enumerate().map(operand).collect();
     Request::new(Rules::Numpy, Operation::Elementwise { expression }, operands).unwrap()
-}
-
-/// Compares the outcomes, which must not be refusals, on every level. Returns the way in which the engine
-/// computes.
-fn check(request: &Request) -> &'static str {
-    let expected = Reference::new().run(request);
-    assert!(matches!(expected, Outcome::Success(_)), "{request:?}");
-    for level in Level::available() {
-        let engine = Fast::with_level(level).unwrap();
-        if let Err(complaint) = agree(request, &expected, &engine.run(request)) {
-            panic!("{level}: {complaint}\n{request:#?}");
-        }
-    }
-    Plan::new(request).unwrap().route_name()
 }
 
 /// Every two, three and four sums, differences and products, of which each takes the one before as its

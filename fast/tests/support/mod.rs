@@ -2,10 +2,13 @@
 #![allow(dead_code, reason = "each test binary uses only a part")]
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "random bits, truncated")]
 
+use broadcheck_fast::{Fast, Level, Plan};
 use broadcheck_judge::compare::gradient_bounds;
+use broadcheck_reference::Reference;
 use broadcheck_spec::half::{bf16, f16};
 use broadcheck_spec::{
-    DType, Data, Expression, Function, Operand, Operation, Outcome, Request, Rules, Scalar, Shape,
+    DType, Data, Expression, Function, Implementation, Operand, Operation, Outcome, Request, Rules, Scalar,
+    Shape,
 };
 
 /// splitmix64.
@@ -382,4 +385,18 @@ pub(crate) fn agree(request: &Request, reference: &Outcome, fast: &Outcome) -> R
         }
     }
     Ok(())
+}
+
+/// Compares the outcomes, which must not be refusals, on every level. Returns the way in which the engine
+/// computes.
+pub(crate) fn check(request: &Request) -> &'static str {
+    let expected = Reference::new().run(request);
+    assert!(matches!(expected, Outcome::Success(_)), "{request:?}");
+    for level in Level::available() {
+        let engine = Fast::with_level(level).unwrap();
+        if let Err(complaint) = agree(request, &expected, &engine.run(request)) {
+            panic!("{level}: {complaint}\n{request:#?}");
+        }
+    }
+    Plan::new(request).unwrap().route_name()
 }
