@@ -229,20 +229,25 @@ impl Tile<'_, '_> {
             | DType::U32
             | DType::U16
             | DType::U8
-            | DType::Bool => {
-                let mut permutations = std::mem::take(&mut self.scratch.permutations);
-                by_bank!(bank_of(dtype), T => self.write::<T>(target, count, |tile, out| {
+            | DType::Bool => by_bank!(bank_of(dtype), T => match *self.run.tiling.pattern(at) {
+                [(_, 1), (times, 0)] => self.expand::<T>(at, times, target, count),
+                _ => self.write::<T>(target, count, |tile, out| {
                     let (source, start, pattern) = tile.pattern::<T>(at);
-                    if let [(_, 1), (times, 0)] = *pattern {
-                        let source = &source[start..start + out.len() / times];
-                        T::kernels(tile.run.table).expand.run(source, times, &mut permutations, out);
-                    } else {
-                        fill(source, start, pattern, out, |value| value);
-                    }
-                }));
-                self.scratch.permutations = permutations;
-            }
+                    fill(source, start, pattern, out, |value| value);
+                }),
+            }),
         }
+    }
+
+    /// Loads a column, each of whose elements is repeated.
+    fn expand<T: Lane>(&mut self, access: usize, times: usize, target: Target, count: usize) {
+        let mut permutations = std::mem::take(&mut self.scratch.permutations);
+        self.write::<T>(target, count, |tile, out| {
+            let (source, start, _) = tile.pattern::<T>(access);
+            let source = &source[start..start + out.len() / times];
+            T::kernels(tile.run.table).expand.run(source, times, &mut permutations, out);
+        });
+        self.scratch.permutations = permutations;
     }
 
     /// Loads all rows of a panel, when the panel's first row is reached.

@@ -20,7 +20,8 @@
 //! - for each value that is computed first because it depends on some axes only, of which there are at most
 //!   eight, its elements: at most 65536, or a sixteenth of those of the (underlying) result. The thread keeps
 //!   the memory of up to 65536 of each.
-//! - per thread, with AVX-512, 8 KiB for each of three widths of elements, from which columns are expanded.
+//! - per thread, with AVX-512, at most 8 KiB for each of three widths of elements, from which columns are
+//!   expanded.
 
 use crate::Level;
 use crate::arch::{Table, table};
