@@ -7,8 +7,8 @@
 
 use crate::buffers::{Input, Output, zeros};
 use crate::error::NoKernel;
-use crate::inline_capacity::{OPERAND_AXES, VALUES};
-use crate::lower::{Lengths, STRETCHED};
+use crate::inline_capacity::{AXES, VALUES};
+use crate::lower::{Lengths, Maps, STRETCHED};
 use crate::program::{Graph, Slope, ValueKind};
 use crate::route::{Route, Task, TiledProgram, compile};
 use crate::tiling::OperandLayout;
@@ -23,7 +23,7 @@ const FEWEST: usize = 512;
 /// The same for parts of functions that do not take long. They are the same in all of a row, where a program
 /// would compute each as one value before the rest of the row. (exp(x - |y|) over 64x256 by a column takes
 /// 0.7 of the time.)
-const FEWEST_OF_SHORT_ONES: usize = 8 << 10;
+const FEWEST_OF_SHORT_FUNCTIONS: usize = 8 << 10;
 
 /// At least how many times as many elements as a part the problem has.
 const LARGER: usize = 4;
@@ -116,8 +116,8 @@ struct Depends {
 fn axes_of(layout: &OperandLayout<'_>, lengths: &[usize]) -> u64 {
     let moves = |&(axis, &length): &(usize, &usize)| {
         let own = layout.map[axis];
-        let stands = own == STRETCHED || layout.strides.is_some_and(|strides| strides[own as usize] == 0);
-        length != 1 && !stands
+        let is_still = own == STRETCHED || layout.strides.is_some_and(|strides| strides[own as usize] == 0);
+        length != 1 && !is_still
     };
     lengths.iter().enumerate().filter(moves).fold(0, |bits, (axis, _)| bits | 1 << axis)
 }
@@ -155,7 +155,7 @@ fn find<'a>(
         let larger = if elements <= MOST_KEPT { LARGER } else { MUCH_LARGER };
         let is_small = elements > 1 && elements.saturating_mul(larger) <= count;
         let is_long = is_long(value.kind) || arguments.iter().any(|&at| depends[at as usize].is_long);
-        let pays_off = is_long || count >= FEWEST_OF_SHORT_ONES && axes >> inner & 1 == 0;
+        let pays_off = is_long || count >= FEWEST_OF_SHORT_FUNCTIONS && axes >> inner & 1 == 0;
         let may_be_part = !arguments.is_empty() && is_small && pays_off && depends.len() < 64;
         depends.push(Depends { axes, count: elements, is_long, may_be_part });
     }
@@ -188,27 +188,28 @@ pub(crate) fn plan<'a>(
     (lengths, count): (&[usize], usize),
     (layout, places): (impl Fn(usize) -> OperandLayout<'a>, usize),
 ) -> Result<(Vec<Part>, Maps), NoKernel> {
-    let (mut parts, mut maps) = (Vec::new(), Maps::new(lengths.len()));
+    let (mut parts, mut maps) = (Vec::new(), Maps::default());
     for (value, axes) in find(graph, root, (lengths, count), &layout) {
-        let own: Lengths = axes_in(axes).map(|axis| lengths[axis]).collect();
+        let along: SmallVec<[usize; AXES]> =
+            (0..lengths.len()).filter(|axis| axes >> axis & 1 != 0).collect();
+        let own: Lengths = along.iter().map(|&axis| lengths[axis]).collect();
         let (count, dtype) = (own.iter().product(), graph.dtype(value));
-        // Of each operand, the own axes of the part.
-        let mut inner = Maps::new(own.len());
-        let all = |place: usize| if place < places { layout(place) } else { maps.layout(place - places) };
+        let all =
+            |place: usize| if place < places { layout(place) } else { row_major(maps.of(place - places)) };
+        let mut inner = Maps::default();
         for place in 0..places + parts.len() {
-            inner.push(axes_in(axes).map(|axis| all(place).map[axis]));
+            let map = all(place).map;
+            inner.push(own.len(), |axis| {
+                Some(map[along[axis]] as usize).filter(|_| map[along[axis]] != STRETCHED)
+            });
         }
-        let within = |place: usize| OperandLayout { map: inner.layout(place).map, ..all(place) };
+        let within = |place: usize| OperandLayout { map: inner.of(place), ..all(place) };
         let task = Task { dtype, count, is_sum: false, is_staged: false, ..task };
         let tiled = compile(task, &graph.only(value), value, (&own, count), within, None)?;
         let place = u32::try_from(places + parts.len()).unwrap_or(u32::MAX);
         graph.values[value as usize].kind = ValueKind::Operand(place);
         parts.push(Part { tiled, dtype, count });
-        let mut own = 0..;
-        maps.push((0..lengths.len()).map(|axis| {
-            let next = if axes >> axis & 1 != 0 { own.next() } else { None };
-            next.unwrap_or(STRETCHED)
-        }));
+        maps.push(lengths.len(), |axis| along.iter().position(|&own| own == axis));
     }
     if !parts.is_empty() {
         *graph = graph.only(root);
@@ -216,31 +217,9 @@ pub(crate) fn plan<'a>(
     Ok((parts, maps))
 }
 
-/// The axes of a set of bits.
-fn axes_in(axes: u64) -> impl Iterator<Item = usize> {
-    (0..64).filter(move |axis| axes >> axis & 1 != 0)
-}
-
-/// For each of some operands, its own axis for each axis of a problem, or [`STRETCHED`].
-pub(crate) struct Maps {
-    rank: usize,
-    axes: SmallVec<[u32; OPERAND_AXES]>,
-}
-
-impl Maps {
-    fn new(rank: usize) -> Maps {
-        Maps { rank, axes: SmallVec::new() }
-    }
-
-    fn push(&mut self, map: impl Iterator<Item = u32>) {
-        self.axes.extend(map);
-    }
-
-    /// The layout of a row-major operand.
-    pub(crate) fn layout(&self, place: usize) -> OperandLayout<'_> {
-        let map = &self.axes[place * self.rank..(place + 1) * self.rank];
-        OperandLayout { offset: 0, strides: None, map }
-    }
+/// The layout of a row-major operand.
+pub(crate) fn row_major(map: &[u32]) -> OperandLayout<'_> {
+    OperandLayout { offset: 0, strides: None, map }
 }
 
 impl Parts {

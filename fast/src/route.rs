@@ -12,7 +12,7 @@ use crate::lower::Lowered;
 use crate::math::MathFunction;
 use crate::one_tile::{MAX_IN_PLACE, SingleCall, as_call};
 use crate::pair::{is_fastest, pair};
-use crate::parts::{self, Parts};
+use crate::parts::{self, Parts, row_major};
 use crate::problem::{Computed, Form, Problem};
 use crate::program::{
     Goal, Graph, Half, Program, Root, Slope, Step, Target, ValueKind, bank_of, bytes, gradient, half,
@@ -315,7 +315,8 @@ fn general(
     };
     let places = problem.with_values().len();
     let (first, maps) = parts::plan(task, &mut graph, root, shape, (layout, places))?;
-    let layout = |place: usize| if place < places { layout(place) } else { maps.layout(place - places) };
+    let layout =
+        |place: usize| if place < places { layout(place) } else { row_major(maps.of(place - places)) };
     let rest = of_graph(task, &graph, root, shape, layout, target)?;
     Ok(if first.is_empty() { rest } else { Route::Parts(Box::new(Parts::new(first, rest))) })
 }
@@ -520,186 +521,4 @@ fn layout<'a>(operand: &Form<'a>, map: &'a [u32]) -> OperandLayout<'a> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{Task, fold_route, general};
-    use crate::Level;
-    use crate::arch::table;
-    use crate::lower::{Lowered, lower};
-    use crate::problem::Problem;
-    use crate::route::Route;
-    use broadcheck_spec::{Expression, Function, Operand, Operation, Request, Rules};
-
-    /// A request's program by [`fold_route`], if there is one, and by [`general`] alone.
-    fn both(expression: Expression, operands: Vec<Operand>) -> (Option<String>, String) {
-        let request = Request::new(Rules::Numpy, Operation::Elementwise { expression }, operands).unwrap();
-        let problem = Problem::of(&request);
-        let mut lowered = Lowered::default();
-        let dtype = lower(&problem, &mut lowered).unwrap();
-        let (count, table) = (lowered.shape.iter().product(), table(Level::detect()));
-        let task = Task { table, dtype, count, is_sum: false, is_staged: false, half: None };
-        let Ok(route) = general(task, &problem, &lowered, count) else { panic!("no route") };
-        let short = fold_route(task, &problem, &lowered).map(Route::Fold);
-        (short.map(|route| format!("{route:?}")), format!("{route:?}"))
-    }
-
-    #[test]
-    fn a_chain_is_planned_as_by_the_scheduler() {
-        use Function as F;
-        let arithmetic = [F::Add, F::Subtract, F::Multiply, F::Divide];
-        let choices = [F::Maximum, F::Subtract, F::Minimum, F::Add];
-        let unary = [F::Negate, F::Abs, F::Sqrt, F::Exp];
-        // One row, or several: of three elements, which are gathered, and of sixteen.
-        let sets: [[&[usize]; 4]; 2] = [[&[2, 3], &[2, 3], &[1], &[3]], [&[5, 16], &[5, 1], &[1], &[16]]];
-        let (mut short, mut all) = (0, 0);
-        // The digits of a number choose functions, shapes and on which side the chain is.
-        for number in 0..4096usize {
-            let digit = |at: usize| number >> (2 * at) & 3;
-            let shapes = sets[number % 2];
-            let binary = if number % 3 == 0 { choices } else { arithmetic };
-            let shape = |place: usize| shapes[digit(5 - place)];
-            let mut expression = Expression::operand(0);
-            for place in 1..4 {
-                let other = Expression::operand(place);
-                let pair = if number >> place & 1 == 0 { [expression, other] } else { [other, expression] };
-                expression = Expression::call(binary[digit(place)], pair).unwrap();
-                if digit(place + 1) == 3 {
-                    expression = Expression::call(unary[digit(place + 2)], [expression]).unwrap();
-                }
-            }
-            let operand = |place: usize| {
-                let shape = if place == 0 { shapes[digit(0)] } else { shape(place) };
-                Operand::dense(format!("x{place}"), shape, vec![1.0f32; shape.iter().product()]).unwrap()
-            };
-            let (folded, scheduled) = both(expression, (0..4).map(operand).collect());
-            all += 1;
-            if let Some(folded) = folded {
-                assert_eq!(folded, scheduled);
-                short += 1;
-            }
-        }
-        assert!(short > all / 10, "{short} of {all}");
-    }
-
-    /// Gathering several rows for a chain takes longer than running it over them (`benches/quick`).
-    #[test]
-    fn chains_run_over_rows_of_at_least_a_vector_in_place() {
-        let x = Expression::operand;
-        let call = |function, pair: [Expression; 2]| Expression::call(function, pair).unwrap();
-        let route = |rows: usize, width: usize| {
-            let shapes = [vec![rows, width], vec![rows, 1], vec![width]];
-            let operand = |(place, shape): (usize, &Vec<usize>)| {
-                let values = vec![1.0f32; shape.iter().product()];
-                Operand::dense(format!("x{place}"), shape.clone(), values).unwrap()
-            };
-            let centred = call(Function::Subtract, [x(0), x(1)]);
-            let expression = call(Function::Multiply, [centred, x(2)]);
-            let operands = shapes.iter().enumerate().map(operand).collect();
-            let operation = Operation::Elementwise { expression };
-            let request = Request::new(Rules::Numpy, operation, operands).unwrap();
-            crate::Plan::new(&request).unwrap().route_name()
-        };
-        for (rows, width) in [(2, 16), (32, 16), (32, 33), (500, 17), (300, 300)] {
-            assert_eq!(route(rows, width), "chain of rows", "{rows} rows of {width}");
-        }
-        assert_eq!(route(32, 15), "tiles");
-    }
-
-    /// Chains with exp compute rows one by one, so short ones are gathered: a column in every tile, and a row
-    /// once.
-    #[test]
-    fn chains_with_exp_run_over_long_rows_in_place() {
-        let x = Expression::operand;
-        let scaled = Expression::call(Function::Multiply, [x(0), x(1)]).unwrap();
-        let expression = Expression::call(Function::Exp, [scaled]).unwrap();
-        let plan = |rows: usize, width: usize, other: [usize; 2]| {
-            let operand = |name: &str, shape: [usize; 2]| {
-                Operand::dense(name, shape, vec![1.0f32; shape.iter().product()]).unwrap()
-            };
-            let operands = vec![operand("x", [rows, width]), operand("y", other)];
-            let operation = Operation::Elementwise { expression: expression.clone() };
-            crate::Plan::new(&Request::new(Rules::Numpy, operation, operands).unwrap()).unwrap()
-        };
-        // (rows, width), by a column and by a row.
-        for (rows, width, by_column, by_row) in [
-            (32, 16, "tiles", "tiles"),
-            (32, 99, "tiles", "chain of rows"),
-            (32, 100, "chain of rows", "chain of rows"),
-            (300, 33, "tiles", "chain of rows"),
-            (300, 255, "chain of rows", "chain of rows"),
-            (300, 256, "chain of rows", "chain of rows"),
-        ] {
-            let ways = [[rows, 1], [1, width]].map(|other| plan(rows, width, other).route_name());
-            assert_eq!(ways, [by_column, by_row], "{rows} rows of {width}");
-        }
-        // Whether a row is gathered first.
-        let is_gathered = |width: usize| {
-            let plan = plan(300, width, [1, width]);
-            matches!(plan.route(), Route::General(tiled) if tiled.program.steps.len() > 1)
-        };
-        assert!(is_gathered(33) && is_gathered(255) && !is_gathered(256));
-    }
-
-    /// A tile is one row if a power has one base or one exponent in it, and the row is long.
-    #[test]
-    fn powers_of_one_in_each_row_take_rows_as_tiles() {
-        let power =
-            Expression::call(Function::Power, [Expression::operand(0), Expression::operand(1)]).unwrap();
-        for (width, other, tile) in
-            [(255, [30, 1], 1020), (256, [30, 1], 256), (300, [30, 1], 300), (300, [1, 300], 900)]
-        {
-            let operand = |name: &str, shape: [usize; 2]| {
-                Operand::dense(name, shape, vec![1.0f64; shape.iter().product()]).unwrap()
-            };
-            let operands = vec![operand("x", [30, width]), operand("y", other)];
-            let operation = Operation::Elementwise { expression: power.clone() };
-            let plan = crate::Plan::new(&Request::new(Rules::Numpy, operation, operands).unwrap()).unwrap();
-            let Route::General(tiled) = plan.route() else { panic!("{:?}", plan.route()) };
-            assert_eq!(tiled.tiling.full, tile, "{width} and {other:?}");
-        }
-    }
-
-    /// The gradient by an operand that is not stretched, which is a choice or a chain with the number 1.
-    #[test]
-    fn gradients_over_nothing_of_one_tile_are_one_step() {
-        use Function as F;
-        let (x, y) = (Expression::operand(0), Expression::operand(1));
-        let call = |function, arguments: &[Expression]| {
-            Expression::call(function, arguments.iter().cloned()).unwrap()
-        };
-        let sum = call(F::Add, &[x.clone(), y.clone()]);
-        let less = call(F::Less, &[x.clone(), y.clone()]);
-        let condition = Expression::operand(2);
-        for (expression, way) in [
-            (call(F::Maximum, &[x.clone(), y.clone()]), "step"),
-            (call(F::Select, &[condition, x.clone(), y.clone()]), "step"),
-            (call(F::Select, &[less, x.clone(), y.clone()]), "step"),
-            (call(F::Log, std::slice::from_ref(&sum)), "step"),
-            (call(F::Tanh, &[sum]), "tiles"),
-        ] {
-            for wrt in 0..2 {
-                let operand = |name: &str| Operand::dense(name, [32, 32], vec![1.0f32; 1024]).unwrap();
-                let mut operands = vec![operand("x"), operand("y")];
-                if expression.reads(2) {
-                    operands.push(Operand::dense("c", [32, 32], vec![true; 1024]).unwrap());
-                }
-                let operation = Operation::Gradient { expression: expression.clone(), wrt };
-                let request = Request::new(Rules::Numpy, operation, operands).unwrap();
-                assert_eq!(crate::Plan::new(&request).unwrap().route_name(), way, "{expression:?} by {wrt}");
-            }
-        }
-    }
-
-    #[test]
-    fn what_is_no_chain_is_left_to_the_scheduler() {
-        let x = |place: usize| Expression::operand(place);
-        let call = |function, arguments: Vec<Expression>| Expression::call(function, arguments).unwrap();
-        let dense = |place: usize| Operand::dense(format!("x{place}"), [4], vec![1.0f64; 4]).unwrap();
-        let sum = |a, b| call(Function::Add, vec![a, b]);
-        let two_chains = sum(sum(x(0), x(1)), sum(x(2), x(3)));
-        let twice = sum(sum(x(0), x(1)), x(0));
-        let other = call(Function::Power, vec![sum(x(0), x(1)), x(2)]);
-        for expression in [two_chains, twice, other, sum(x(0), x(1))] {
-            assert_eq!(both(expression, (0..4).map(dense).collect()).0, None);
-        }
-    }
-}
+mod tests;

@@ -43,7 +43,7 @@ pub(crate) struct Maps {
 impl Maps {
     /// Adds the map of the next operand: for each axis of the result, the operand's own axis, if it has one.
     #[inline]
-    fn push(&mut self, rank: usize, map: impl Fn(usize) -> Option<usize>) {
+    pub(crate) fn push(&mut self, rank: usize, map: impl Fn(usize) -> Option<usize>) {
         self.rank = rank;
         for axis in 0..rank {
             let own = map(axis).and_then(|own| u32::try_from(own).ok());
