@@ -37,9 +37,9 @@ fn elementwise(expression: &Expression, operands: Vec<Operand>) -> Request {
 }
 
 /// Expressions without functions that are rounded differently, over operands of these shapes: `x0 / √x1`,
-/// the same of a value of two operands, a part that reads another one, a part that is read twice, and one
-/// that is chosen.
-fn expressions() -> [Expression; 5] {
+/// the same of a value of two operands, a part that reads another one, a part that is read twice, one
+/// that is chosen, and one that may read two others.
+fn expressions() -> [Expression; 6] {
     use Function as F;
     let root = |value| call(F::Sqrt, &[value]);
     let normal = call(F::Divide, &[call(F::Subtract, &[x(0), x(2)]), root(call(F::Add, &[x(1), x(1)]))]);
@@ -52,17 +52,19 @@ fn expressions() -> [Expression; 5] {
         call(F::Add, &[x(0), call(F::Multiply, &[nested, x(2)])]),
         twice,
         call(F::Select, &[condition, root(x(1)), x(0)]),
+        call(F::Multiply, &[x(0), call(F::Divide, &[root(x(1)), root(x(2))])]),
     ]
 }
 
 /// The shapes of three operands, of which the second and the third have fewer axes.
-const SHAPES: [[&[usize]; 3]; 7] = [
+const SHAPES: [[&[usize]; 3]; 8] = [
     [&[40, 30], &[40, 1], &[30]],
     [&[40, 30], &[30], &[40, 1]],
     [&[300, 33], &[300, 1], &[300, 1]],
     [&[5, 20, 12], &[20, 1], &[5, 1, 1]],
     [&[5, 20, 12], &[5, 1, 12], &[12]],
     [&[12, 10, 9], &[12, 1, 1], &[12, 10, 1]],
+    [&[12, 10, 9], &[12, 1, 1], &[10, 1]],
     [&[1, 2100], &[1], &[1, 1]],
 ];
 
