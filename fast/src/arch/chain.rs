@@ -37,7 +37,7 @@
 
 use super::extent::Extent;
 use super::group::compute;
-use super::vector::Vector;
+use super::vector::{Vector, counted};
 
 /// The number of partial sums in a sum. It determines the result's bits, so it is the same on every level.
 pub(crate) const LANES: usize = 64;
@@ -451,10 +451,10 @@ unsafe fn group<V: Vector, const U: usize, const ROWS: usize, const KIND: u8, co
     unsafe {
         let a = compute::<V, U, ROWS, KIND, NON_TEMPORAL>(first, links, from);
         let to = out.as_mut_ptr().add(to);
-        for (k, a) in a.into_iter().enumerate() {
-            let (row, k) = (k / (U / ROWS), k % (U / ROWS));
-            let to = to.add(row * width + k * V::WIDTH);
-            if NON_TEMPORAL { a.store_non_temporal(to) } else { a.store(to) }
-        }
+        counted!(k in U => {
+            let (row, column) = (k / (U / ROWS), k % (U / ROWS));
+            let to = to.add(row * width + column * V::WIDTH);
+            if NON_TEMPORAL { a[k].store_non_temporal(to) } else { a[k].store(to) }
+        });
     }
 }

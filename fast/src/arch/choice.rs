@@ -13,7 +13,7 @@ use super::ops::{Equal, Greater, GreaterEqual};
 use super::rows::{EachRow, Rows};
 use super::simd::LevelVector;
 use super::sum::{Reduction, Values};
-use super::vector::Vector;
+use super::vector::{Vector, counted};
 use std::marker::PhantomData;
 
 /// The vectors that are computed together.
@@ -106,9 +106,9 @@ impl<T: Vector<Element = T>> Argument<'_, T> {
             let from = self.values.as_ptr().add(row * self.step);
             let mut vectors = [V::splat(*from); U];
             if !self.scalar {
-                for (k, vector) in vectors.iter_mut().enumerate() {
-                    *vector = V::load(from.add(at + k * V::WIDTH));
-                }
+                counted!(k in U => {
+                    vectors[k] = V::load(from.add(at + k * V::WIDTH));
+                });
             }
             vectors
         }
@@ -138,9 +138,9 @@ impl<T: Vector<Element = T> + Default, C: Choice> Values for Chosen<'_, T, C> {
         unsafe {
             let (mut x, limit) = (x.read::<V, U>(from), limit.read::<V, U>(from));
             let (chosen, other) = (chosen.read::<V, U>(from), other.read::<V, U>(from));
-            for k in 0..U {
+            counted!(k in U => {
                 x[k] = C::of(x[k], limit[k], chosen[k], other[k]);
-            }
+            });
             x
         }
     }
@@ -185,10 +185,10 @@ impl<T: Vector<Element = T> + Default> Values for Selected<'_, T> {
             let (mut then, other) = (then.read::<V, U>(from), other.read::<V, U>(from));
             let [row, at] = from;
             let conditions = self.condition.values.as_ptr().add(row * self.condition.step + at);
-            for k in 0..U {
+            counted!(k in U => {
                 let condition = conditions.add(k * V::WIDTH);
                 then[k] = V::select(condition, then[k], other[k]);
-            }
+            });
             then
         }
     }
@@ -317,9 +317,9 @@ unsafe fn row<V: Vector, O: VectorOp, const ONE_A: bool, const ONE_B: bool>(
         // SAFETY: guaranteed by the caller.
         unsafe {
             let (a, b) = (a.read::<V, U>([0, at]), b.read::<V, U>([0, at]));
-            for k in 0..U {
+            counted!(k in U => {
                 O::of(a[k], b[k]).store(out.as_mut_ptr().add(at + k * V::WIDTH));
-            }
+            });
         }
     }
     let mut at = 0;
@@ -433,8 +433,8 @@ unsafe fn chosen<V: Vector, C: Choice, const U: usize>(
     unsafe {
         let (x, limit) = (x.read::<V, U>([0, at]), limit.read::<V, U>([0, at]));
         let (chosen, other) = (chosen.read::<V, U>([0, at]), other.read::<V, U>([0, at]));
-        for k in 0..U {
+        counted!(k in U => {
             C::of(x[k], limit[k], chosen[k], other[k]).store(out.as_mut_ptr().add(at + k * V::WIDTH));
-        }
+        });
     }
 }

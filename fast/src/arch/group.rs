@@ -3,7 +3,7 @@
 
 use super::chain::{ChainOp, Link, SUMS, WITH_EXP};
 use super::stream::{LINE, prefetch};
-use super::vector::{Vector, each};
+use super::vector::{Vector, counted, each};
 
 /// How many elements ahead operands are prefetched.
 pub(super) const fn ahead<T>() -> usize {
@@ -179,14 +179,14 @@ unsafe fn read<V: Vector, const U: usize, const ROWS: usize>(
         let from = link.values.as_ptr().add(row * link.step);
         let mut a = [V::splat(*from); U];
         if !link.scalar {
-            for (k, a) in a.iter_mut().enumerate() {
-                let (row, k) = (k / (U / ROWS), k % (U / ROWS));
-                *a = V::load(from.add(row * link.step + at + k * V::WIDTH));
-            }
+            counted!(k in U => {
+                let (row, column) = (k / (U / ROWS), k % (U / ROWS));
+                a[k] = V::load(from.add(row * link.step + at + column * V::WIDTH));
+            });
         } else if ROWS > 1 {
-            for (k, a) in a.iter_mut().enumerate() {
-                *a = V::splat(*from.add(k / (U / ROWS) * link.step));
-            }
+            counted!(k in U => {
+                a[k] = V::splat(*from.add(k / (U / ROWS) * link.step));
+            });
         }
         a
     }
@@ -206,11 +206,11 @@ unsafe fn fold<V: Vector, const U: usize, const ROWS: usize, const SCALAR: bool>
     // SAFETY: the caller guarantees that all offsets are inside.
     unsafe {
         let from = link.values.as_ptr().add(row * link.step);
-        for (k, a) in a.iter_mut().enumerate() {
-            let (row, k) = (k / (U / ROWS), k % (U / ROWS));
+        counted!(k in U => {
+            let (row, column) = (k / (U / ROWS), k % (U / ROWS));
             let from = from.add(row * link.step);
-            *a = op(*a, if SCALAR { V::splat(*from) } else { V::load(from.add(at + k * V::WIDTH)) });
-        }
+            a[k] = op(a[k], if SCALAR { V::splat(*from) } else { V::load(from.add(at + column * V::WIDTH)) });
+        });
     }
 }
 
@@ -281,9 +281,9 @@ unsafe fn fold_two_of_part<V: Vector, const U: usize, const ROWS: usize, const F
     // moved one by one: a call of `copy_from_slice` that is not inlined would keep the group in memory, in
     // every link of every chain.
     let mut x = [a[FROM]; PART];
-    for (x, a) in x.iter_mut().zip(&a[FROM..]) {
-        *x = *a;
-    }
+    counted!(k in if U < PART { U } else { PART } => {
+        x[k] = a[FROM + k];
+    });
     let x = match next.op {
         ChainOp::Add => each!(x, b => x.add(b)),
         ChainOp::Subtract => each!(x, b => x.subtract(b)),
@@ -302,9 +302,9 @@ unsafe fn fold_two_of_part<V: Vector, const U: usize, const ROWS: usize, const F
         | ChainOp::Sqrt
         | ChainOp::Exp => x,
     };
-    for (a, x) in a[FROM..].iter_mut().zip(x) {
-        *a = x;
-    }
+    counted!(k in if U < PART { U } else { PART } => {
+        a[FROM + k] = x[k];
+    });
 }
 
 /// The vectors of an argument from `FROM` on, as many as are in a part of a group of `U`.
@@ -320,15 +320,15 @@ unsafe fn read_part<V: Vector, const U: usize, const ROWS: usize, const FROM: us
     unsafe {
         let from = link.values.as_ptr().add(row * link.step);
         let mut part = [V::splat(*from); PART];
-        for (k, vector) in part.iter_mut().enumerate().take(U) {
+        counted!(k in if U < PART { U } else { PART } => {
             let (row, column) = ((FROM + k) / (U / ROWS), (FROM + k) % (U / ROWS));
             let from = from.add(row * link.step);
             if !link.scalar {
-                *vector = V::load(from.add(at + column * V::WIDTH));
+                part[k] = V::load(from.add(at + column * V::WIDTH));
             } else if ROWS > 1 {
-                *vector = V::splat(*from);
+                part[k] = V::splat(*from);
             }
-        }
+        });
         part
     }
 }
@@ -350,12 +350,12 @@ unsafe fn add_three<V: Vector, const U: usize, const X: bool, const Y: bool, con
         let y = two.values.as_ptr().add(row * two.step);
         let z = three.values.as_ptr().add(row * three.step);
         let (one, two, three) = (V::splat(*x), V::splat(*y), V::splat(*z));
-        for (k, a) in a.iter_mut().enumerate() {
+        counted!(k in U => {
             let at = at + k * V::WIDTH;
             let b = if X { one } else { V::load(x.add(at)) };
             let c = if Y { two } else { V::load(y.add(at)) };
             let d = if Z { three } else { V::load(z.add(at)) };
-            *a = a.add(b).add(c).add(d);
-        }
+            a[k] = a[k].add(b).add(c).add(d);
+        });
     }
 }

@@ -13,7 +13,7 @@
 
 use super::chain::{LANES, Link};
 use super::group::{ahead, compute, fetch};
-use super::vector::{Vector, each};
+use super::vector::{Vector, counted, each};
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
@@ -68,9 +68,9 @@ unsafe fn of_row<V: Vector, const N: usize>(row: &[V::Element]) -> V::Element {
     unsafe {
         let mut lanes = [V::splat(V::Element::default()); N];
         while count - at >= N * V::WIDTH {
-            for (k, lane) in lanes.iter_mut().enumerate() {
-                *lane = lane.add(V::load(from.add(at + k * V::WIDTH)));
-            }
+            counted!(k in N => {
+                lanes[k] = lanes[k].add(V::load(from.add(at + k * V::WIDTH)));
+            });
             at += N * V::WIDTH;
         }
         for lane in &mut lanes {
@@ -95,9 +95,9 @@ fn total<V: Vector, const N: usize>(mut lanes: [V; N]) -> V::Element {
     macro_rules! add_halves {
         ($($half:literal)*) => { $(
             if N > $half {
-                for lane in 0..$half {
+                counted!(lane in $half => {
                     lanes[lane] = lanes[lane].add(lanes[(lane + $half) % N]);
-                }
+                });
             }
         )* };
     }
@@ -268,10 +268,10 @@ unsafe fn across<V: Vector, P: Values<Element = V::Element>, const U: usize, con
                         values.fetch::<V, U>([0, at + done + ahead]);
                     }
                     let a = values.read::<V, U>([0, at + done]);
-                    for (k, a) in a.into_iter().enumerate() {
+                    counted!(k in U => {
                         let lane = (done / V::WIDTH + k) % N;
-                        lanes[lane] = lanes[lane].add(a);
-                    }
+                        lanes[lane] = lanes[lane].add(a[k]);
+                    });
                     done += U * V::WIDTH;
                 }
                 at += round;
@@ -283,11 +283,12 @@ unsafe fn across<V: Vector, P: Values<Element = V::Element>, const U: usize, con
                         values.fetch::<V, U>([0, at + done + ahead]);
                     }
                     let a = values.read::<V, U>([0, at + done]);
-                    for (k, a) in a.into_iter().enumerate() {
+                    counted!(k in U => {
                         let lane = (done / V::WIDTH + k) % N;
                         let taken = taken.as_ptr().add(done + k * V::WIDTH);
-                        lanes[lane] = lanes[lane].add(V::select(taken, a, a.like(V::Element::default())));
-                    }
+                        let a = V::select(taken, a[k], a[k].like(V::Element::default()));
+                        lanes[lane] = lanes[lane].add(a);
+                    });
                     done += U * V::WIDTH;
                 }
             } else if left > 0 {
@@ -419,9 +420,9 @@ impl<T: Copy> Last<T> {
             let from = sums.as_ptr().add(sums.len() - count);
             let to = last.0.as_mut_ptr().cast::<T>().add(MOST_LEFT - count);
             if count == U * V::WIDTH {
-                for k in 0..U {
+                counted!(k in U => {
                     V::load(from.add(k * V::WIDTH)).store(to.add(k * V::WIDTH));
-                }
+                });
             } else {
                 from.copy_to_nonoverlapping(to, count);
             }
@@ -466,9 +467,9 @@ unsafe fn add_groups<V: Vector, P: Values<Element = V::Element>, const U: usize>
         unsafe {
             let before = if here < *at { last.end(size) } else { sums.as_ptr().add(here) };
             let all = add_columns::<V, P, U>(values, (band, count), here, load_sums(before));
-            for (k, sum) in all.into_iter().enumerate() {
-                sum.store(sums.as_mut_ptr().add(here + k * V::WIDTH));
-            }
+            counted!(k in U => {
+                all[k].store(sums.as_mut_ptr().add(here + k * V::WIDTH));
+            });
         }
         *at += size;
     }
@@ -511,9 +512,9 @@ unsafe fn load_sums<V: Vector, const U: usize>(from: *const V::Element) -> [V; U
     // SAFETY: guaranteed by the caller.
     unsafe {
         let mut all = [V::splat(V::Element::default()); U];
-        for (k, sum) in all.iter_mut().enumerate() {
-            *sum = V::load(from.add(k * V::WIDTH));
-        }
+        counted!(k in U => {
+            all[k] = V::load(from.add(k * V::WIDTH));
+        });
         all
     }
 }

@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "functions compiled for a level are called here, after checking the machine")]
 
 use super::real::Real;
-use super::vector::{Vector, each};
+use super::vector::{Vector, counted, each};
 use super::{log, power, tanh};
 use crate::Level;
 
@@ -74,9 +74,9 @@ unsafe fn read<V: Vector, const U: usize>(values: &[V::Element], at: usize) -> [
     // SAFETY: the caller guarantees the instructions, and the slice has the elements.
     unsafe {
         let mut vectors = [V::load(values.as_ptr()); U];
-        for (k, vector) in vectors.iter_mut().enumerate() {
-            *vector = V::load(values.as_ptr().add(k * V::WIDTH));
-        }
+        counted!(k in U => {
+            vectors[k] = V::load(values.as_ptr().add(k * V::WIDTH));
+        });
         vectors
     }
 }
@@ -85,10 +85,10 @@ unsafe fn read<V: Vector, const U: usize>(values: &[V::Element], at: usize) -> [
 #[inline(always)]
 fn write<V: Vector, const U: usize>(vectors: [V; U], out: &mut [V::Element], at: usize) {
     let out = &mut out[at..at + U * V::WIDTH];
-    for (k, vector) in vectors.into_iter().enumerate() {
+    counted!(k in U => {
         // SAFETY: the slice has the places.
-        unsafe { vector.store(out.as_mut_ptr().add(k * V::WIDTH)) };
-    }
+        unsafe { vectors[k].store(out.as_mut_ptr().add(k * V::WIDTH)) };
+    });
 }
 
 /// The elements of a slice that is shorter than a group, followed by ones.
