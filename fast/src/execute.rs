@@ -40,6 +40,9 @@ pub(crate) struct Run<'a> {
     pub(crate) non_temporal: bool,
     /// Whether functions of `math` and sums prefetch what the next tile will read.
     pub(crate) fetches: bool,
+    /// Whether chains with exp do, which prefetch less far ahead: what they write counts, too. (With 1.6 MB
+    /// to read and 0.8 MB to write, exp(x*y) takes 0.93 of the time with it.)
+    pub(crate) fetches_for_exp: bool,
 }
 
 /// A function of `math` that prefetches does so once for this many bytes of its result. While it computes,
@@ -411,7 +414,7 @@ impl Tile<'_, '_> {
                 Some(stores) if target == Target::Output => {
                     kernels.chain_non_temporal(stores, &first, &mut given, rows, out);
                 }
-                _ => kernels.chain.run(&first, &mut given, rows, out),
+                _ => kernels.chain.run(&first, (&mut given, run.fetches_for_exp), rows, out),
             }
         });
     }
@@ -430,7 +433,8 @@ impl Tile<'_, '_> {
             let mut given: Links<'_, T> =
                 links.iter().map(|&(op, source)| tile.link_within(op, source, count, width)).collect();
             let first = tile.link_within(ChainOp::Add, Some(first), count, width);
-            T::float_kernels(run.table).chain.run(&first, &mut given, count / width, out);
+            let kernels = T::float_kernels(run.table);
+            kernels.chain.run(&first, (&mut given, run.fetches_for_exp), count / width, out);
         });
     }
 

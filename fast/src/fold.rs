@@ -15,6 +15,7 @@ use crate::execute::Links;
 use crate::inline_capacity::LINKS;
 use crate::parallel::is_short;
 use crate::program::{Program, Source, Step, Target, Work, chain_op, swapped};
+use crate::route::BEYOND_CACHES;
 use crate::scratch::{Float, FloatBank};
 use crate::tiling::{AccessKind, Axes, Tiling};
 use broadcheck_spec::{Expression, Node};
@@ -237,7 +238,13 @@ impl FoldCall {
             links.push(link(*op, argument));
         }
         let kernel = T::float_kernels(table).chain.of(self.kind);
-        kernel.run(&first, &mut links, self.rows, T::output(output));
+        let out = T::output(output);
+        // Only chains with exp prefetch, and only these are asked how much there is to read and to write.
+        let values = |links: &[Link<'_, T>]| links.iter().map(|link| link.values.len()).sum::<usize>();
+        let fetches = self.kind == ChainKind::WithExp
+            && (first.values.len() + values(&links) + out.len()).saturating_mul(size_of::<T>())
+                >= BEYOND_CACHES;
+        kernel.run(&first, (&mut links, fetches), self.rows, out);
     }
 }
 

@@ -34,7 +34,7 @@ use crate::lower::{Lengths, Lowered, count, lower};
 use crate::parallel;
 use crate::parts::{INPUTS, Parts};
 use crate::problem::{Form, Problem};
-use crate::route::{BEYOND_CACHES, Route, Task, TiledProgram, in_bits, route, route_of_copy};
+use crate::route::{BEYOND_CACHES, Route, Task, TiledProgram, in_bits, route, route_of_copy, size_of_dtype};
 use crate::signature::{SignaturePlan, Wanted};
 use crate::tiny::{TinyCall, TinyOperand};
 use broadcheck_spec::half::slice::HalfFloatSliceExt;
@@ -396,6 +396,8 @@ impl Plan {
     }
 
     fn tiles<'a>(&'a self, tiled: &'a TiledProgram, inputs: &'a [Input<'a>]) -> Run<'a> {
+        let read = inputs.iter().map(Input::bytes).sum::<usize>();
+        let written = self.task.count.saturating_mul(size_of_dtype(self.task.dtype));
         Run {
             table: self.task.table,
             tiling: &tiled.tiling,
@@ -403,7 +405,8 @@ impl Plan {
             inputs,
             used: &tiled.used,
             non_temporal: tiled.non_temporal,
-            fetches: inputs.iter().map(Input::bytes).sum::<usize>() >= BEYOND_CACHES,
+            fetches: read >= BEYOND_CACHES,
+            fetches_for_exp: read.saturating_add(written) >= BEYOND_CACHES,
         }
     }
 

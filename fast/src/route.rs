@@ -505,7 +505,7 @@ fn expensive_values(graph: &Graph, tiling: &Tiling, access_of: impl Fn(u32) -> u
     expensive
 }
 
-fn size_of_dtype(dtype: DType) -> usize {
+pub(crate) fn size_of_dtype(dtype: DType) -> usize {
     match dtype {
         DType::F64 | DType::I64 | DType::U64 => 8,
         DType::F32 | DType::I32 | DType::U32 => 4,

@@ -57,7 +57,7 @@ impl StepCall {
                 for &(op, argument) in links {
                     given.push(arguments.link(op, argument));
                 }
-                kernels.chain.of(kind).run(&first, &mut given, 1, out);
+                kernels.chain.of(kind).run(&first, (&mut given, false), 1, out);
             }
             Value::Choice { comparison, arguments: given } => {
                 let given = given.map(|given| arguments.get(given));

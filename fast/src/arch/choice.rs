@@ -7,13 +7,13 @@
 
 use super::extent::Extent;
 use super::grid::{self, GridOperand};
-use super::group::fetch;
+use super::group::{counted, fetch};
 use super::halves::VectorOp;
 use super::ops::{Equal, Greater, GreaterEqual};
 use super::rows::{EachRow, Rows};
 use super::simd::LevelVector;
 use super::sum::{Reduction, Values};
-use super::vector::{Vector, counted};
+use super::vector::Vector;
 use std::marker::PhantomData;
 
 /// The vectors that are computed together.

@@ -68,6 +68,7 @@ pub(crate) use choice::{Argument, Comparison};
 pub(crate) use condition::{Condition, Order};
 pub(crate) use expand::{MAX_REPEAT, Pairing, Repeat};
 pub(crate) use grid::{GridOperand, LINE as GRID_LINE};
+pub(crate) use group::counted;
 pub(crate) use linked::{Arguments, CallGroup};
 pub(crate) use permuted::Permutations;
 pub(crate) use rows::Rows;
@@ -158,8 +159,9 @@ kernels! {
         stores: Option<&NonTemporal>,
         out: &mut [T]
     );
-    /// A chain from its first argument through its links, over a number of rows.
-    Chain<T>(first: &Link<'_, T>, links: &mut [Link<'_, T>], rows: usize, out: &mut [T]);
+    /// A chain from its first argument through its links, over a number of rows. The flag says whether to
+    /// prefetch operands, which only chains with exp do.
+    Chain<T>(first: &Link<'_, T>, links: (&mut [Link<'_, T>], bool), rows: usize, out: &mut [T]);
     /// Rows of a chain's values, added up. The flag says whether to prefetch operands.
     ChainSum<T>(first: &Link<'_, T>, links: (&mut [Link<'_, T>], bool), reduction: Reduction, sums: &mut [T]);
     /// Rows of `if x op limit { a } else { b }`, added up, likewise.

@@ -36,7 +36,7 @@ pub(super) unsafe trait LevelVector: Vector {
     /// The machine has the level's instructions.
     unsafe fn chain<const KIND: u8, const NON_TEMPORAL: bool>(
         first: &Link<'_, Self::Element>,
-        links: &mut [Link<'_, Self::Element>],
+        links: (&mut [Link<'_, Self::Element>], bool),
         rows: usize,
         out: &mut [Self::Element],
     );
@@ -111,7 +111,7 @@ macro_rules! level_vector {
             #[inline(always)]
             unsafe fn chain<const KIND: u8, const NON_TEMPORAL: bool>(
                 first: &Link<'_, Self::Element>,
-                links: &mut [Link<'_, Self::Element>],
+                links: (&mut [Link<'_, Self::Element>], bool),
                 rows: usize,
                 out: &mut [Self::Element],
             ) {
@@ -314,7 +314,7 @@ pub(super) trait Simd: Sized {
     unsafe fn add_rows<T: Copy, O: Op2<T, T>>(a: &mut [T], rows: &[T]);
     unsafe fn chain<V: LevelVector<Level = Self>, const KIND: u8, const NON_TEMPORAL: bool>(
         first: &Link<'_, V::Element>,
-        links: &mut [Link<'_, V::Element>],
+        links: (&mut [Link<'_, V::Element>], bool),
         rows: usize,
         out: &mut [V::Element],
     );
@@ -490,7 +490,7 @@ macro_rules! entry_points {
         $(#[target_feature(enable = $features)])?
         unsafe fn chain<V: LevelVector<Level = Self>, const KIND: u8, const NON_TEMPORAL: bool>(
             first: &Link<'_, V::Element>,
-            links: &mut [Link<'_, V::Element>],
+            links: (&mut [Link<'_, V::Element>], bool),
             rows: usize,
             out: &mut [V::Element],
         ) {

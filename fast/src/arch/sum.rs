@@ -12,8 +12,8 @@
 //! ```
 
 use super::chain::{LANES, Link};
-use super::group::{ahead, compute, fetch};
-use super::vector::{Vector, counted, each};
+use super::group::{ahead, compute, counted, fetch};
+use super::vector::{Vector, each};
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
@@ -157,7 +157,7 @@ impl<T: Vector<Element = T> + Default, const KIND: u8> Values for Folded<'_, '_,
     #[inline(always)]
     unsafe fn read<V: Vector<Element = T>, const U: usize>(&self, from: [usize; 2]) -> [V; U] {
         // SAFETY: guaranteed by the caller.
-        unsafe { compute::<V, U, 1, KIND, true>(&self.first, self.links, from) }
+        unsafe { compute::<V, U, 1, KIND>(&self.first, self.links, from) }
     }
 
     #[inline(always)]

@@ -135,10 +135,17 @@ impl<T> Chains<T> {
         }
     }
 
-    /// A chain from its first argument through its links, over a number of rows.
+    /// A chain from its first argument through its links, over a number of rows. If `fetches` is set and it
+    /// has exp, it prefetches its operands.
     #[inline]
-    pub(crate) fn run(&self, first: &Link<'_, T>, links: &mut [Link<'_, T>], rows: usize, out: &mut [T]) {
-        self.of(ChainKind::of(links.iter().map(|link| link.op))).run(first, links, rows, out);
+    pub(crate) fn run(
+        &self,
+        first: &Link<'_, T>,
+        (links, fetches): (&mut [Link<'_, T>], bool),
+        rows: usize,
+        out: &mut [T],
+    ) {
+        self.of(ChainKind::of(links.iter().map(|link| link.op))).run(first, (links, fetches), rows, out);
     }
 }
 
@@ -244,7 +251,7 @@ impl<T> FloatKernels<T> {
         rows: usize,
         out: &mut [T],
     ) {
-        self.chain_non_temporal.run(first, links, rows, out);
+        self.chain_non_temporal.run(first, (links, false), rows, out);
     }
 }
 

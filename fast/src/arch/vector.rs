@@ -92,20 +92,6 @@ pub(crate) trait Vector: Copy {
     fn exp<const U: usize>(x: [Self; U]) -> [Self; U];
 }
 
-/// Runs a block for each number below a count, which is a constant: a `for` for the vectors of a group. Such a
-/// loop is compiled hundreds of times, and the functions of a range or an iterator are inlined into each copy
-/// first: with `for`, the crate takes 1.5 times as long to compile without optimisation.
-macro_rules! counted {
-    ($k:ident in $count:expr => $block:block) => {
-        let mut $k = 0;
-        while $k < $count {
-            $block
-            $k += 1;
-        }
-    };
-}
-pub(crate) use counted;
-
 /// Evaluates an expression for each vector of an array, or element by element of several arrays. This is a
 /// macro because a closure that the compiler does not inline is compiled without the level's instructions.
 macro_rules! each {

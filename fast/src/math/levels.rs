@@ -2,9 +2,10 @@
 #![allow(unsafe_code, reason = "functions compiled for a level are called here, after checking the machine")]
 
 use super::real::Real;
-use super::vector::{Vector, counted, each};
+use super::vector::{Vector, each};
 use super::{log, power, tanh};
 use crate::Level;
+use crate::arch::counted;
 
 /// A function of one argument over vectors.
 trait Function {

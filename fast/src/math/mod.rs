@@ -94,7 +94,7 @@ fn exp<T>(kernels: &FloatKernels<T>, x: &[T], out: &mut [T]) {
     assert_eq!(x.len(), out.len(), "lengths differ");
     let first = Link { op: ChainOp::Add, values: x, step: 0, scalar: false };
     let exp = Link { op: ChainOp::Exp, values: &[], step: 0, scalar: true };
-    kernels.chain.run(&first, &mut [exp], 1, out);
+    kernels.chain.run(&first, (&mut [exp], false), 1, out);
 }
 
 /// e^x, element by element.

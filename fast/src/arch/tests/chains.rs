@@ -99,7 +99,7 @@ fn check_chain(
         let (links, place) = (&mut links.clone(), &mut out[start..start + count]);
         fenced(non_temporal, |stores| match stores {
             Some(stores) => kernels.chain_non_temporal(stores, &argument(0), links, rows, place),
-            None => kernels.chain.run(&argument(0), links, rows, place),
+            None => kernels.chain.run(&argument(0), (links, pattern.is_multiple_of(2)), rows, place),
         });
         for at in 0..count {
             let (row, place) = (at / width, at % width);
@@ -206,7 +206,7 @@ macro_rules! sums_have_the_bits_of_their_values {
                         let first = link(ChainOp::Add, scalar);
                         let links = [link(ChainOp::Multiply, false), link(unary, true), link(last, !scalar)];
                         let mut stored = vec![0.0; rows * count];
-                        kernels.chain.run(&first, &mut links.clone(), rows, &mut stored);
+                        kernels.chain.run(&first, (&mut links.clone(), fetches), rows, &mut stored);
                         let mut found: Vec<$type> = values[..rows].to_vec();
                         let mut want = found.clone();
                         let across = Reduction::Across { width: count };

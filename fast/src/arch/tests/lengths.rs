@@ -179,7 +179,7 @@ fn an_argument_of_two_before_a_function_is_left_out() {
             let link = |op, values| Link { op, values, step: 0, scalar: false };
             let mut links = [link(ChainOp::PlusNext, &values[..]), Link { scalar: true, ..link(op, &[]) }];
             let mut out = [0.0; 40];
-            table.float_f64.chain.run(&link(ChainOp::Add, &values), &mut links, 1, &mut out);
+            table.float_f64.chain.run(&link(ChainOp::Add, &values), (&mut links, false), 1, &mut out);
             assert_eq!(out, [want; 40], "{}, {op:?}", table.level);
         }
     }
@@ -203,7 +203,7 @@ fn check_chain(level: Level, op: ChainOp, (rows, count): (usize, usize), availab
                 [(link(step, scalar), [link(0, false), last]), (link(0, false), [last, link(step, scalar)])]
             {
                 check(level, fit, count, (rows, step, scalar, available), |out| {
-                    kernels.chain.run(&first, &mut links.clone(), rows, out);
+                    kernels.chain.run(&first, (&mut links.clone(), true), rows, out);
                 });
                 check(level, fit, count, (rows, step, scalar, available), |out| {
                     fenced(true, |stores| {
