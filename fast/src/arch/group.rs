@@ -63,7 +63,7 @@ pub(super) unsafe fn compute<V: Vector, const U: usize, const ROWS: usize, const
             while let [link, others @ ..] = rest
                 && !link.scalar
             {
-                fold::<V, U, ROWS, false>(&mut a, link, from, V::add);
+                fold_vector::<V, U, ROWS>(&mut a, link, from, V::add);
                 rest = others;
             }
             while let [link, others @ ..] = rest
@@ -79,9 +79,9 @@ pub(super) unsafe fn compute<V: Vector, const U: usize, const ROWS: usize, const
             rest = others;
             // One jump for the operation and the kind of its argument.
             match (link.op, link.scalar) {
-                (ChainOp::Add, false) => fold::<V, U, ROWS, false>(&mut a, link, from, V::add),
+                (ChainOp::Add, false) => fold_vector::<V, U, ROWS>(&mut a, link, from, V::add),
                 (ChainOp::Add, true) => fold::<V, U, ROWS, true>(&mut a, link, from, V::add),
-                (ChainOp::Subtract, false) => fold::<V, U, ROWS, false>(&mut a, link, from, V::subtract),
+                (ChainOp::Subtract, false) => fold_vector::<V, U, ROWS>(&mut a, link, from, V::subtract),
                 (ChainOp::Subtract, true) => fold::<V, U, ROWS, true>(&mut a, link, from, V::subtract),
                 (ChainOp::SubtractFrom, false) => {
                     fold::<V, U, ROWS, false>(&mut a, link, from, |a, b| b.subtract(a));
@@ -89,7 +89,7 @@ pub(super) unsafe fn compute<V: Vector, const U: usize, const ROWS: usize, const
                 (ChainOp::SubtractFrom, true) => {
                     fold::<V, U, ROWS, true>(&mut a, link, from, |a, b| b.subtract(a));
                 }
-                (ChainOp::Multiply, false) => fold::<V, U, ROWS, false>(&mut a, link, from, V::multiply),
+                (ChainOp::Multiply, false) => fold_vector::<V, U, ROWS>(&mut a, link, from, V::multiply),
                 (ChainOp::Multiply, true) => fold::<V, U, ROWS, true>(&mut a, link, from, V::multiply),
                 (ChainOp::Divide, false) => fold::<V, U, ROWS, false>(&mut a, link, from, V::divide),
                 (ChainOp::Divide, true) => fold::<V, U, ROWS, true>(&mut a, link, from, V::divide),
@@ -210,6 +210,36 @@ unsafe fn fold<V: Vector, const U: usize, const ROWS: usize, const SCALAR: bool>
             let (row, column) = (k / (U / ROWS), k % (U / ROWS));
             let from = from.add(row * link.step);
             a[k] = op(a[k], if SCALAR { V::splat(*from) } else { V::load(from.add(at + column * V::WIDTH)) });
+        });
+    }
+}
+
+/// Applies one link whose argument is a vector. With vectors of 64 bytes, a row that is the same for all rows
+/// is read once for all of them: two loads per cycle are all that a processor does, and they are what most
+/// links wait for. (Over rows of one to eight vectors, (x-m)*r*g+b takes 0.72 to 0.93 of the time,
+/// `benches/quick`. With vectors of 32 bytes, it takes 1.07 to 1.13.)
+///
+/// # Safety
+/// As for [`compute`].
+#[inline(always)]
+unsafe fn fold_vector<V: Vector, const U: usize, const ROWS: usize>(
+    a: &mut [V; U],
+    link: &Link<'_, V::Element>,
+    from: [usize; 2],
+    op: impl Fn(V, V) -> V,
+) {
+    // SAFETY: the caller guarantees that all offsets are inside.
+    unsafe {
+        if ROWS == 1 || size_of::<V>() < 64 || link.step != 0 {
+            return fold::<V, U, ROWS, false>(a, link, from, op);
+        }
+        let from = link.values.as_ptr().add(from[1]);
+        counted!(column in U / ROWS => {
+            let b = V::load(from.add(column * V::WIDTH));
+            counted!(row in ROWS => {
+                let k = row * (U / ROWS) + column;
+                a[k] = op(a[k], b);
+            });
         });
     }
 }
