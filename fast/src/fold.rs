@@ -240,10 +240,10 @@ impl FoldCall {
         let kernel = T::float_kernels(table).chain.of(self.kind);
         let out = T::output(output);
         // Only chains with exp prefetch, and only these are asked how much there is to read and to write.
-        let values = |links: &[Link<'_, T>]| links.iter().map(|link| link.values.len()).sum::<usize>();
-        let fetches = self.kind == ChainKind::WithExp
-            && (first.values.len() + values(&links) + out.len()).saturating_mul(size_of::<T>())
-                >= BEYOND_CACHES;
+        let fetches = self.kind == ChainKind::WithExp && {
+            let read = inputs.iter().map(Input::bytes).sum::<usize>();
+            read.saturating_add(size_of_val(out)) >= BEYOND_CACHES
+        };
         kernel.run(&first, (&mut links, fetches), self.rows, out);
     }
 }

@@ -34,8 +34,9 @@ const LIVE_BYTES: usize = 20 << 10;
 /// Results of at least this many bytes are written with non-temporal stores.
 const NON_TEMPORAL_BYTES: usize = 8 << 20;
 
-/// Operands that have at least this many bytes together do not fit into a second-level cache. Functions of
-/// `math` and sums prefetch them (`benches/gradients`).
+/// So many bytes do not fit into a second-level cache. Functions of `math` and sums prefetch their operands
+/// if these have at least as many together (`benches/gradients`), and so do chains with exp if their
+/// operands and the result have.
 pub(crate) const BEYOND_CACHES: usize = 2 << 20;
 
 /// How many times as many elements as a register has a tile takes that needs no registers, if a single axis
@@ -505,6 +506,7 @@ fn expensive_values(graph: &Graph, tiling: &Tiling, access_of: impl Fn(u32) -> u
     expensive
 }
 
+/// The bytes of an element.
 pub(crate) fn size_of_dtype(dtype: DType) -> usize {
     match dtype {
         DType::F64 | DType::I64 | DType::U64 => 8,

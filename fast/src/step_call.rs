@@ -57,6 +57,7 @@ impl StepCall {
                 for &(op, argument) in links {
                     given.push(arguments.link(op, argument));
                 }
+                // What one tile reads is in the caches.
                 kernels.chain.of(kind).run(&first, (&mut given, false), 1, out);
             }
             Value::Choice { comparison, arguments: given } => {

@@ -199,8 +199,8 @@ pub(super) const WITH_EXP: u8 = ChainKind::WithExp as u8;
 
 /// The chain over the rows of `out`, in groups of `GROUP` vectors. If a link is not of the kind `KIND`, the
 /// values are wrong, and it needs an argument nevertheless. A chain with exp prefetches its operands if
-/// `fetches` is set and its stores are not non-temporal. (In the caches, exp(x*y) of f32 takes 0.90 of the
-/// time without that, and 0.85 on AVX2, `benches/quick`.)
+/// `fetches` is set and its stores are not non-temporal. (In the caches, exp(x*y) of f32 takes 0.89 to 0.98
+/// of the time without that, and 0.85 to 0.87 on AVX2, `benches/quick`.)
 ///
 /// # Safety
 /// The machine has the instructions of `V`.
@@ -259,8 +259,8 @@ struct How {
 
 /// Whether a chain of f64 has both exp and a quotient. Quotients of vectors of 512 bits take 16 cycles each,
 /// in which the processor computes only what it sees ahead: with groups of four vectors, the exp of the next
-/// group. (x/(1+exp(-x)) takes 0.88 to 0.91 of the time, `benches/quick`. In f32, with quotients of 10
-/// cycles, it takes 1.08.)
+/// group. (x/(1+exp(-x)) takes 0.88 of the time, `benches/quick`. In f32, with quotients of 10 cycles, it
+/// takes 1.08. Other levels have no larger groups.)
 #[inline(always)]
 fn divides<V: Vector, const KIND: u8>(links: &[Link<'_, V::Element>]) -> bool {
     let is_quotient = |link: &Link<'_, V::Element>| matches!(link.op, ChainOp::Divide | ChainOp::DivideInto);

@@ -94,6 +94,7 @@ pub(crate) trait Vector: Copy {
 
 /// Evaluates an expression for each vector of an array, or element by element of several arrays. This is a
 /// macro because a closure that the compiler does not inline is compiled without the level's instructions.
+/// A `for` would take long to compile.
 macro_rules! each {
     ($first:ident $(, $more:ident)* => $body:expr) => {{
         let mut all = $first;

@@ -82,6 +82,7 @@ mod tanh;
 
 use crate::Level;
 use crate::arch::{ChainOp, FloatKernels, Link, Scalars, table, vector};
+use crate::route::BEYOND_CACHES;
 use broadcheck_spec::Function;
 use real::Real;
 
@@ -94,7 +95,8 @@ fn exp<T>(kernels: &FloatKernels<T>, x: &[T], out: &mut [T]) {
     assert_eq!(x.len(), out.len(), "lengths differ");
     let first = Link { op: ChainOp::Add, values: x, step: 0, scalar: false };
     let exp = Link { op: ChainOp::Exp, values: &[], step: 0, scalar: true };
-    kernels.chain.run(&first, (&mut [exp], false), 1, out);
+    let fetches = size_of_val(x).saturating_add(size_of_val(out)) >= BEYOND_CACHES;
+    kernels.chain.run(&first, (&mut [exp], fetches), 1, out);
 }
 
 /// e^x, element by element.
