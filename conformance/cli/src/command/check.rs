@@ -34,7 +34,7 @@ Examples:
   broadcheck check --impl ndarray --rules numpy
   broadcheck check --filter numpy/zero
   broadcheck check --filter '*/views/*'
-  broadcheck check --cases my-cases/ --impl reference
+  broadcheck check my-cases/ --impl reference
   broadcheck check --impl 'python3 my_harness.py' --timeout 30s
   broadcheck check --impl 'python3 my_harness.py' --min-asked 90
   broadcheck check --impl adapter:openvino --sample-sweeps 400
@@ -187,7 +187,7 @@ pub(super) fn run(args: &Args) -> Ended {
         if both { paired(implementations) } else { (implementations, Vec::new()) };
     let wanted: Vec<Wanted> = wanted.into_iter().step_by(positions.len().max(1)).collect();
     let mut known = load_known(&args.known, &implementations)?;
-    let replaced = (!args.selection.cases.is_empty()).then_some(&suite);
+    let replaced = (!args.selection.files().is_empty()).then_some(&suite);
     add_known(&mut known, &wanted, &implementations, replaced)?;
     if !positions.is_empty() {
         known.iter_mut().for_each(|known| known.ask_optimiser(positions));
@@ -212,7 +212,7 @@ pub(super) fn run(args: &Args) -> Ended {
         exact: args.exact,
         declared: &args.declared,
         given: &given,
-        rerun: Rerun::new(&args.selection.cases, args.sample_sweeps, &args.declared, &given)
+        rerun: Rerun::new(&args.selection.files(), args.sample_sweeps, &args.declared, &given)
             .with_optimiser(positions),
     };
     let runs = with_jobs(args.jobs, || {

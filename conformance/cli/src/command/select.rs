@@ -1,4 +1,4 @@
-//! Selects cases and sweeps: `--cases`, `--rules` and `--filter`.
+//! Selects cases and sweeps: files of cases, `--rules` and `--filter`.
 
 use super::Error;
 use crate::report::plural;
@@ -15,7 +15,11 @@ pub(super) const INFER: &str = "infer";
 pub(super) struct Selection {
     /// Case file or directory to use instead of the built-in suite. May be repeated
     #[arg(long, value_name = "PATH")]
-    pub(super) cases: Vec<PathBuf>,
+    cases: Vec<PathBuf>,
+
+    /// The same as --cases PATH
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
 
     /// Only cases of these rule sets: none, numpy, pdpd, bidirectional, xla, theano, leading or repeat
     #[arg(long, value_name = "R", value_delimiter = ',')]
@@ -59,10 +63,15 @@ impl Selected<'_> {
 }
 
 impl Selection {
+    /// The files and directories to use instead of the built-in suite.
+    pub(super) fn files(&self) -> Vec<PathBuf> {
+        [&self.cases[..], &self.paths].concat()
+    }
+
     /// Loads the suite, or the files given instead of it. A malformed filter is reported before.
     pub(super) fn load(&self) -> Result<Suite, Error> {
         Filter::new(self.filter.as_deref(), &Suite::default())?;
-        load(&self.cases)
+        load(&self.files())
     }
 
     /// The selected cases. An empty selection is an error: nothing passes silently.

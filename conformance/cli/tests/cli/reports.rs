@@ -86,6 +86,20 @@ fn markdown_collapses_failures() {
 }
 
 #[test]
+fn case_files_are_given_with_an_option_or_without() {
+    let directory = tempfile::tempdir().unwrap();
+    let wrong = write(directory.path(), "wrong.yaml", &case_file("37"));
+    let right = write(directory.path(), "right.yaml", &case_file("36").replace("mine/sum", "mine/right"));
+    let by_option = ends(1, &["check", "--impl", "reference", "--cases", &right, "--cases", &wrong]);
+    let without = ends(1, &["check", &right, "--impl", "reference", &wrong]);
+    assert!(without.out.contains(": 1 passed, 1 failed"), "{}", without.out);
+    // The time of a run is not part of its output.
+    assert_eq!(without.out, by_option.out);
+    assert_eq!(ends(0, &["list", &wrong]).out, ends(0, &["list", "--cases", &wrong]).out);
+    complains("numpy/zero", &["check", "numpy/zero"]);
+}
+
+#[test]
 fn a_file_that_is_not_a_report_is_not_overwritten() {
     let directory = tempfile::tempdir().unwrap();
     let right = write(directory.path(), "right.yaml", &case_file("36"));
