@@ -15,7 +15,7 @@ use crate::execute::Links;
 use crate::inline_capacity::LINKS;
 use crate::parallel::is_short;
 use crate::program::{Program, Source, Step, Target, Work, chain_op, swapped};
-use crate::route::BEYOND_CACHES;
+use crate::route::are_beyond_caches;
 use crate::scratch::{Float, FloatBank};
 use crate::tiling::{AccessKind, Axes, Tiling};
 use broadcheck_spec::{Expression, Node};
@@ -242,7 +242,7 @@ impl FoldCall {
         // Only chains with exp prefetch, and only these are asked how much there is to read and to write.
         let fetches = self.kind == ChainKind::WithExp && {
             let read = inputs.iter().map(Input::bytes).sum::<usize>();
-            read.saturating_add(size_of_val(out)) >= BEYOND_CACHES
+            are_beyond_caches(read.saturating_add(size_of_val(out)))
         };
         kernel.run(&first, (&mut links, fetches), self.rows, out);
     }

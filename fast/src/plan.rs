@@ -34,7 +34,9 @@ use crate::lower::{Lengths, Lowered, count, lower};
 use crate::parallel;
 use crate::parts::{INPUTS, Parts};
 use crate::problem::{Form, Problem};
-use crate::route::{BEYOND_CACHES, Route, Task, TiledProgram, in_bits, route, route_of_copy, size_of_dtype};
+use crate::route::{
+    Route, Task, TiledProgram, are_beyond_caches, in_bits, route, route_of_copy, size_of_dtype,
+};
 use crate::signature::{SignaturePlan, Wanted};
 use crate::tiny::{TinyCall, TinyOperand};
 use broadcheck_spec::half::slice::HalfFloatSliceExt;
@@ -405,8 +407,8 @@ impl Plan {
             inputs,
             used: &tiled.used,
             non_temporal: tiled.non_temporal,
-            fetches: read >= BEYOND_CACHES,
-            fetches_for_exp: read.saturating_add(written) >= BEYOND_CACHES,
+            fetches: are_beyond_caches(read),
+            fetches_for_exp: are_beyond_caches(read.saturating_add(written)),
         }
     }
 

@@ -34,10 +34,12 @@ const LIVE_BYTES: usize = 20 << 10;
 /// Results of at least this many bytes are written with non-temporal stores.
 const NON_TEMPORAL_BYTES: usize = 8 << 20;
 
-/// So many bytes do not fit into a second-level cache. Functions of `math` and sums prefetch their operands
-/// if these have at least as many together (`benches/gradients`), and so do chains with exp if their
-/// operands and the result have.
-pub(crate) const BEYOND_CACHES: usize = 2 << 20;
+/// Whether so many bytes do not fit into a second-level cache. Functions of `math` and sums prefetch if those
+/// of their operands do not (`benches/gradients`), chains with exp if those of their operands and their
+/// result do not.
+pub(crate) fn are_beyond_caches(bytes: usize) -> bool {
+    bytes >= 2 << 20
+}
 
 /// How many times as many elements as a register has a tile takes that needs no registers, if a single axis
 /// is cut.

@@ -199,8 +199,8 @@ pub(super) const WITH_EXP: u8 = ChainKind::WithExp as u8;
 
 /// The chain over the rows of `out`, in groups of `GROUP` vectors. If a link is not of the kind `KIND`, the
 /// values are wrong, and it needs an argument nevertheless. A chain with exp prefetches its operands if
-/// `fetches` is set and its stores are not non-temporal. (In the caches, exp(x*y) of f32 takes 0.89 to 0.98
-/// of the time without that, and 0.85 to 0.87 on AVX2, `benches/quick`.)
+/// `fetches` is set and its stores are not non-temporal. (In the caches, exp(x*y) of f32 takes 0.91 to 0.95
+/// of the time without that, and 0.85 to 0.88 on AVX2, `benches/quick`.)
 ///
 /// # Safety
 /// The machine has the instructions of `V`.
@@ -233,7 +233,7 @@ pub(super) unsafe fn run<V: Vector, const GROUP: usize, const KIND: u8, const NO
             }
         }
         let mut first = Link { op: first.op, values: first.values, step: first.step, scalar: first.scalar };
-        let how = How { fetches, small: divides::<V, KIND>(links) };
+        let how = How { fetches, small: GROUP > 4 && KIND == WITH_EXP && divides::<V>(links) };
         let mut rest = out;
         loop {
             let (out, others) = rest.split_at_mut(width);
@@ -257,14 +257,14 @@ struct How {
     small: bool,
 }
 
-/// Whether a chain of f64 has both exp and a quotient. Quotients of vectors of 512 bits take 16 cycles each,
-/// in which the processor computes only what it sees ahead: with groups of four vectors, the exp of the next
-/// group. (x/(1+exp(-x)) takes 0.88 of the time, `benches/quick`. In f32, with quotients of 10 cycles, it
-/// takes 1.08. Other levels have no larger groups.)
+/// Whether a chain of f64 has a quotient. Quotients of vectors of 512 bits take 16 cycles each, in which the
+/// processor computes only what it sees ahead: with groups of four vectors, the exp of the next group.
+/// (x/(1+exp(-x)) takes 0.88 to 0.90 of the time, `benches/quick`. In f32, with quotients of 10 cycles, it
+/// takes 1.05 to 1.09.)
 #[inline(always)]
-fn divides<V: Vector, const KIND: u8>(links: &[Link<'_, V::Element>]) -> bool {
+fn divides<V: Vector>(links: &[Link<'_, V::Element>]) -> bool {
     let is_quotient = |link: &Link<'_, V::Element>| matches!(link.op, ChainOp::Divide | ChainOp::DivideInto);
-    KIND == WITH_EXP && size_of::<V::Element>() == 8 && links.iter().any(is_quotient)
+    size_of::<V::Element>() == 8 && links.iter().any(is_quotient)
 }
 
 /// The rows of the smallest band that can be computed together, if a row is so wide: of each row, a group

@@ -7,7 +7,7 @@ use super::vector::{Vector, each};
 
 /// Runs a block, which has no `continue`, for each number below a constant: a `for` over the vectors of a
 /// group. Such a loop is compiled hundreds of times, and into each copy the functions of a range or an
-/// iterator are inlined first: with `for`, here and in [`each`], compiling the crate for the tests takes 1.6
+/// iterator are inlined first: with `for`, here and in [`each`], compiling the crate for the tests takes 1.4
 /// times as long.
 macro_rules! counted {
     ($k:ident in $count:expr => $block:block) => {{
@@ -217,7 +217,7 @@ unsafe fn fold<V: Vector, const U: usize, const ROWS: usize, const SCALAR: bool>
 
 /// Applies one link whose argument is a vector, of a sum, difference or product, which most chains of rows
 /// are made of. With vectors of 64 bytes, an argument that is the same in all rows is read once for all of
-/// them. (Over rows of one to four vectors, (x-m)*r*g+b takes 0.76 to 0.92 of the time, `benches/quick`. With
+/// them. (Over rows of one to six vectors, (x-m)*r*g+b takes 0.74 to 0.94 of the time, `benches/quick`. With
 /// vectors of 32 bytes, it takes 1.07 to 1.15.)
 ///
 /// # Safety

@@ -82,7 +82,7 @@ mod tanh;
 
 use crate::Level;
 use crate::arch::{ChainOp, FloatKernels, Link, Scalars, table, vector};
-use crate::route::BEYOND_CACHES;
+use crate::route::are_beyond_caches;
 use broadcheck_spec::Function;
 use real::Real;
 
@@ -95,7 +95,7 @@ fn exp<T>(kernels: &FloatKernels<T>, x: &[T], out: &mut [T]) {
     assert_eq!(x.len(), out.len(), "lengths differ");
     let first = Link { op: ChainOp::Add, values: x, step: 0, scalar: false };
     let exp = Link { op: ChainOp::Exp, values: &[], step: 0, scalar: true };
-    let fetches = size_of_val(x).saturating_add(size_of_val(out)) >= BEYOND_CACHES;
+    let fetches = are_beyond_caches(size_of_val(x).saturating_add(size_of_val(out)));
     kernels.chain.run(&first, (&mut [exp], fetches), 1, out);
 }
 
