@@ -4,8 +4,8 @@
 mod sums;
 
 use crate::arch::{
-    Arguments, CallKernel, ChainOp, Comparison, GRID_LINE, GridOperand, InPlace, Link, NonTemporal, Pairing,
-    Repeat, Scalars, Select, Table, fenced,
+    Argument, Arguments, CallKernel, ChainOp, Comparison, GRID_LINE, GridOperand, InPlace, Link, NonTemporal,
+    Pairing, Repeat, Scalars, Select, Table, fenced,
 };
 use crate::buffers::{Input, Output, Stored};
 use crate::cursor::Cursor;
@@ -334,6 +334,11 @@ impl Tile<'_, '_> {
         links.iter().filter_map(|&(_, source)| source).map(|source| self.read(source, count)).collect()
     }
 
+    /// The rows that a step computes at once. What does not go into the result is the same for all of them.
+    fn rows_into(&self, target: Target) -> usize {
+        if target == Target::Output { self.rows } else { 1 }
+    }
+
     /// A choice by a comparison.
     fn choose<T: Float>(
         &mut self,
@@ -342,10 +347,19 @@ impl Tile<'_, '_> {
         target: Target,
         count: usize,
     ) {
+        let rows = self.rows_into(target);
         self.write::<T>(target, count, |tile, out| {
-            let values = arguments.map(|argument| tile.read::<T>(argument, count));
-            let ones = arguments.map(Source::is_scalar);
-            T::float_kernels(tile.run.table).choose.run(comparison, values, ones, out);
+            let mut given = [Argument { values: &[][..], step: 0, scalar: true }; 4];
+            for (given, argument) in given.iter_mut().zip(arguments) {
+                *given = if rows == 1 {
+                    Argument { values: tile.read(argument, count), step: 0, scalar: argument.is_scalar() }
+                } else {
+                    let Link { values, step, scalar, .. } =
+                        tile.link(ChainOp::Add, Some(argument), count / rows);
+                    Argument { values, step, scalar }
+                };
+            }
+            T::float_kernels(tile.run.table).choose.run(comparison, given, rows, out);
         });
     }
 
@@ -404,7 +418,7 @@ impl Tile<'_, '_> {
             return self.chain_within::<T>(first, links, target, (count, width));
         }
         let run = self.run;
-        let rows = if target == Target::Output { self.rows } else { 1 };
+        let rows = self.rows_into(target);
         let count = if rows == 1 { count } else { count / rows };
         self.write::<T>(target, count, |tile, out| {
             let mut given = tile.links::<T>(&links, count);

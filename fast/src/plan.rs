@@ -229,6 +229,7 @@ impl Plan {
     /// | `rows` | one call of two operands over long rows |
     /// | `chain` | calls over one row, each with the result of the one before |
     /// | `chain of rows` | the same over many rows at once |
+    /// | `choice of rows` | one choice by a comparison over many rows at once |
     /// | `group` | the last calls in one loop: up to four of integers, or two comparisons and what joins them |
     /// | `step` | one chain with numbers among its arguments, or one choice, over one tile |
     /// | `sum` | a gradient over one tile that is added up, as one sum of a chain or of choices |
@@ -255,7 +256,13 @@ impl Plan {
             Route::Step(_) => "step",
             Route::Sum(_) => "sum",
             Route::General(_) if self.task.is_sum => "gradient",
-            Route::General(tiled) if tiled.program.in_rows => "chain of rows",
+            Route::General(tiled) if tiled.program.in_rows => {
+                if tiled.program.ends_with_choice() {
+                    "choice of rows"
+                } else {
+                    "chain of rows"
+                }
+            }
             Route::General(tiled) if tiled.program.ends_with_group() => "group",
             Route::Parts(_) => "parts",
             Route::General(_) => "tiles",

@@ -378,6 +378,7 @@ pub(crate) fn compile<'a>(
             Goal::Sum(u32::try_from(used.len()).unwrap_or(u32::MAX))
         }
     };
+    let shortest = shortest_row(graph, root) / size_of_dtype(task.dtype);
     let root = Root { graph, value: root, readers: &readers, goal };
     let access_of = |operand: u32| {
         let place = used.iter().position(|&used| used == operand);
@@ -390,13 +391,12 @@ pub(crate) fn compile<'a>(
         tiling = Tiling::whole(shape, count, layouts.iter().copied());
         schedule((task.table, task.half), &mut program, root, &tiling, non_temporal, access_of)?;
         is_one_tile = program.live * count <= LIVE_BYTES;
-        if is_one_tile && (task.is_sum || !program.gathers_for_chain(&tiling)) {
+        if is_one_tile && (task.is_sum || !program.gathers_for_rows(&tiling)) {
             return Ok(TiledProgram { tiling, program, used, non_temporal });
         }
     }
     let axes = Axes::of(shape, &layouts);
     let row = axes.innermost();
-    let shortest = shortest_row(graph) / size_of_dtype(task.dtype);
     let panel = |tiling: &mut Tiling| {
         if !task.is_sum && tiling.loops.len() > 1 {
             let expensive = expensive_values(graph, tiling, access_of);
@@ -411,12 +411,12 @@ pub(crate) fn compile<'a>(
             panel(&mut tiling);
         }
         schedule((task.table, task.half), &mut program, root, &tiling, non_temporal, access_of)?;
-        let gathers = !task.is_sum && program.gathers_for_chain(&tiling);
+        let gathers = !task.is_sum && program.gathers_for_rows(&tiling);
         let (live, in_rows, powers) = (program.live, program.in_rows, program.powers_of_vectors());
         Ok(Attempt { full: tiling.full, live, gathers, in_rows, powers })
     };
     'attempts: {
-        // One tile would gather operands for its chain. If the rows are long enough, it runs over them in
+        // One tile would gather operands for its last step. If the rows are long enough, it runs over them in
         // place.
         if is_one_tile {
             if !(shortest..count).contains(&row) || !attempt(row, row)?.in_rows {
@@ -444,7 +444,7 @@ pub(crate) fn compile<'a>(
             }
             attempt(made.full, made.full)?;
         }
-        // If a chain can run over rows in place, nothing is gathered for it.
+        // If the last step can run over rows in place, nothing is gathered for it.
         if made.gathers && (shortest..made.full).contains(&row) && !attempt(row, row)?.in_rows {
             attempt(made.full, made.full)?;
         }

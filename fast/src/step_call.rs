@@ -61,9 +61,7 @@ impl StepCall {
                 kernels.chain.of(kind).run(&first, (&mut given, false), 1, out);
             }
             Value::Choice { comparison, arguments: given } => {
-                let given = given.map(|given| arguments.get(given));
-                let (values, ones) = (given.map(|given| given.values), given.map(|given| given.scalar));
-                kernels.choose.run(comparison, values, ones, out);
+                kernels.choose.run(comparison, given.map(|given| arguments.get(given)), 1, out);
             }
             Value::Select { kernel, condition, branches } => {
                 let [chosen, other] = branches.map(|given| arguments.get(given).values);

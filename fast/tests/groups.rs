@@ -1,5 +1,6 @@
 //! Compares the engine with the interpreter, on every SIMD level, where it computes several calls together:
-//! groups of calls of integers, conditions of two comparisons, chains over bands of rows, and derivatives.
+//! groups of calls of integers, conditions of two comparisons, chains over bands of rows, choices over rows,
+//! and derivatives.
 
 mod support;
 
@@ -173,6 +174,50 @@ fn chains_over_bands_of_rows() {
         }
     }
     assert!(taken > 150, "{taken} of 195 are chains of rows");
+}
+
+/// Rows of whole groups of vectors, in results that do not fit into a first-level cache: those that begin at
+/// cache lines, which are computed together, and those that do not.
+#[test]
+fn chains_over_rows_of_whole_groups() {
+    let mut random = Random(37);
+    let centred = call(Function::Subtract, x(0), x(1));
+    let norm = call(Function::Add, call(Function::Multiply, centred, x(2)), x(3));
+    for (dtype, widths) in [(DType::F64, [128, 129, 150, 251]), (DType::F32, [256, 257, 300, 508])] {
+        for width in widths {
+            let rows = 36_000 / width / if dtype == DType::F64 { 8 } else { 4 } + 1;
+            let shapes: [&[usize]; 4] = [&[rows, width], &[rows, 1], &[width], &[1]];
+            let request = request(&mut random, dtype, &shapes, norm.clone());
+            assert_eq!(check(&request), "chain of rows", "{width} elements of {dtype}");
+        }
+    }
+}
+
+/// Choices by every comparison over rows of about eight vectors and more, of which each argument is a matrix,
+/// a row, a column or one value.
+#[test]
+fn choices_over_rows() {
+    use Function as F;
+    let comparisons = [F::Less, F::LessEqual, F::Greater, F::GreaterEqual, F::Equal, F::NotEqual];
+    let (mut random, mut taken, mut number) = (Random(36), 0, 0);
+    for width in [64, 65, 127, 128, 130, 200, 300] {
+        for rows in [2, 3, 8, 17, 40] {
+            for comparison in comparisons {
+                number += 1;
+                let dtype = if number % 2 == 0 { DType::F64 } else { DType::F32 };
+                let (matrix, row, column) = ([rows, width], [width], [rows, 1]);
+                let others = [&row[..], &column, &matrix, &[1]];
+                let shapes = [&matrix[..], others[number % 2], others[number / 2 % 4]];
+                // The limit is one of the values, or a third one.
+                let branches = if number % 3 == 0 { [x(2), x(1)] } else { [x(0), x(2)] };
+                let [a, b] = branches;
+                let choice = Expression::call(F::Select, [call(comparison, x(0), x(1)), a, b]).unwrap();
+                let way = check(&request(&mut random, dtype, &shapes, choice));
+                taken += usize::from(way == "choice of rows");
+            }
+        }
+    }
+    assert!(taken > 140, "{taken} of {number} are choices of rows");
 }
 
 /// The first operand has another dtype than the others, and is not read: what has no argument in its place

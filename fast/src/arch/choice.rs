@@ -344,30 +344,32 @@ unsafe fn row<V: Vector, O: VectorOp, const ONE_A: bool, const ONE_B: bool>(
     }
 }
 
-/// `out = if x op limit { chosen } else { other }`, for the elements that all slices have. `ones` says which
-/// of the four arguments are their first value.
+/// `out = if x op limit { chosen } else { other }`, in each of `rows` rows.
 ///
 /// # Safety
 /// The machine has the instructions of `V`.
 #[inline(always)]
 pub(super) unsafe fn choose<V: Vector>(
     comparison: Comparison,
-    arguments: [&[V::Element]; 4],
-    ones: [bool; 4],
+    arguments: [Argument<'_, V::Element>; 4],
+    rows: usize,
     out: &mut [V::Element],
 ) {
-    let mut all = arguments.map(|values| Argument { values, step: 0, scalar: false });
-    for (argument, one) in all.iter_mut().zip(ones) {
-        argument.scalar = one;
+    if out.is_empty() {
+        return;
     }
-    let Some(count) = common(&all, out.len()) else { return };
-    // SAFETY: the caller guarantees the instructions, and `common` the elements.
+    let width = if rows == 1 { out.len() } else { out.len().checked_div(rows).unwrap_or(0) };
+    let enough = |argument: &Argument<'_, V::Element>| argument.is_long_enough(rows, width);
+    assert!(rows * width == out.len(), "the output of a choice is not made of whole rows");
+    assert!(arguments.iter().all(enough), "an argument of a choice is shorter than its output");
+    // SAFETY: the caller guarantees the instructions. By the assertions, a row has elements, and each
+    // argument has those of all rows.
     unsafe {
         match comparison {
-            Comparison::Greater => all_of::<V, Greater>(&all, count, out),
-            Comparison::GreaterEqual => all_of::<V, GreaterEqual>(&all, count, out),
-            Comparison::Equal => all_of::<V, Equal>(&all, count, out),
-            Comparison::Wins => all_of::<V, Wins>(&all, count, out),
+            Comparison::Greater => all_of::<V, Greater>(arguments, width, out),
+            Comparison::GreaterEqual => all_of::<V, GreaterEqual>(arguments, width, out),
+            Comparison::Equal => all_of::<V, Equal>(arguments, width, out),
+            Comparison::Wins => all_of::<V, Wins>(arguments, width, out),
         }
     }
 }
@@ -390,15 +392,38 @@ fn common<T>(arguments: &[Argument<'_, T>], of_output: usize) -> Option<usize> {
 /// [`choose`] by one comparison.
 ///
 /// # Safety
-/// The machine has the instructions of `V`. `out` has `count` elements, as has each argument that is not one
-/// value; one value is there.
+/// The machine has the instructions of `V`. `out` is made of rows of `width` elements, and each argument has
+/// the values of all of them.
 #[inline(always)]
 unsafe fn all_of<V: Vector, C: Choice>(
-    arguments: &[Argument<'_, V::Element>; 4],
-    count: usize,
+    mut arguments: [Argument<'_, V::Element>; 4],
+    width: usize,
     out: &mut [V::Element],
 ) {
-    let mut at = 0;
+    let mut rest = out;
+    loop {
+        let (row, others) = rest.split_at_mut(width);
+        // SAFETY: guaranteed by the caller.
+        unsafe { choose_in_row::<V, C>(&arguments, row) };
+        if others.is_empty() {
+            return;
+        }
+        rest = others;
+        arguments.iter_mut().for_each(Argument::advance);
+    }
+}
+
+/// [`choose`] in one row.
+///
+/// # Safety
+/// The machine has the instructions of `V`. The first row of each argument has as many elements as `out`, or
+/// one value.
+#[inline(always)]
+unsafe fn choose_in_row<V: Vector, C: Choice>(
+    arguments: &[Argument<'_, V::Element>; 4],
+    out: &mut [V::Element],
+) {
+    let (count, mut at) = (out.len(), 0);
     // SAFETY: guaranteed by the caller; every vector ends at `count` or before.
     unsafe {
         while count - at >= GROUP * V::WIDTH {
@@ -419,7 +444,7 @@ unsafe fn all_of<V: Vector, C: Choice>(
     }
 }
 
-/// `U` vectors of the result from element `at` on.
+/// `U` vectors of a row of the result, `out`, from element `at` on.
 ///
 /// # Safety
 /// As for [`Argument::read`], and `out` has the elements.

@@ -136,8 +136,8 @@ kernels! {
     Grouped<T, R>(arguments: Arguments<'_, T>, out: &mut [R]);
     /// `out = if c { a } else { b }`, element by element.
     Select<T>(c: &[bool], a: &[T], b: &[T], out: &mut [T]);
-    /// `out = if x op limit { a } else { b }`, element by element. `ones` says which arguments are one value.
-    Choose<T>(comparison: Comparison, arguments: [&[T]; 4], ones: [bool; 4], out: &mut [T]);
+    /// `out = if x op limit { a } else { b }`, element by element, over a number of rows.
+    Choose<T>(comparison: Comparison, arguments: [Argument<'_, T>; 4], rows: usize, out: &mut [T]);
     /// Converts the bits of halves to f32, element by element.
     Widen<>(from: &[u16], to: &mut [f32]);
     /// Rounds f32 to the bits of halves, element by element.

@@ -344,8 +344,8 @@ pub(super) trait Simd: Sized {
     );
     unsafe fn choose<V: LevelVector<Level = Self>>(
         comparison: Comparison,
-        arguments: [&[V::Element]; 4],
-        ones: [bool; 4],
+        arguments: [Argument<'_, V::Element>; 4],
+        rows: usize,
         out: &mut [V::Element],
     );
     unsafe fn grid<V: LevelVector<Level = Self>>(
@@ -546,12 +546,12 @@ macro_rules! entry_points {
         $(#[target_feature(enable = $features)])?
         unsafe fn choose<V: LevelVector<Level = Self>>(
             comparison: Comparison,
-            arguments: [&[V::Element]; 4],
-            ones: [bool; 4],
+            arguments: [Argument<'_, V::Element>; 4],
+            rows: usize,
             out: &mut [V::Element],
         ) {
             // SAFETY: as in `chain`.
-            unsafe { choice::choose::<V>(comparison, arguments, ones, out) }
+            unsafe { choice::choose::<V>(comparison, arguments, rows, out) }
         }
 
         $(#[target_feature(enable = $features)])?

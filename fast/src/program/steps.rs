@@ -173,8 +173,8 @@ pub(crate) struct Program {
     pub(crate) needs: [(u32, u32); BANKS],
     /// The largest number of bytes in live registers at once, per element of a tile.
     pub(crate) live: usize,
-    /// Whether tiles of the innermost loop differ only in one chain, which can then compute all of them at
-    /// once.
+    /// Whether tiles of the innermost loop differ only in one chain or choice, which can then compute all of
+    /// them at once.
     pub(crate) in_rows: bool,
 }
 
@@ -189,11 +189,11 @@ impl Program {
             && tiling.goes_forwards()
     }
 
-    /// Whether a step can compute the rows of several tiles at once: a chain, or a sum if each row is added
-    /// to the next element, or all rows to one.
+    /// Whether a step can compute the rows of several tiles at once: a chain or a choice, or a sum if each
+    /// row is added to the next element, or all rows to one.
     fn computes_rows(&self, work: &Work, tiling: &Tiling) -> bool {
-        if let Work::Chain { width, .. } = *work {
-            return width == 0;
+        if let Work::Chain { width: 0, .. } | Work::Choose { .. } = *work {
+            return true;
         }
         let Some((_, Onto { access, .. })) = work.sum() else { return false };
         let access = access as usize;
@@ -209,14 +209,18 @@ impl Program {
         matches!(self.steps.last(), Some(Step { work: Work::Group { .. }, target: Target::Output, .. }))
     }
 
-    /// Whether one chain computes the result, and every tile gathers operands for it that have a constant
-    /// stride of 0 or 1 in every row.
-    pub(crate) fn gathers_for_chain(&self, tiling: &Tiling) -> bool {
-        let Some((Step { work: Work::Chain { .. }, target: Target::Output, .. }, before)) =
-            self.steps.split_last()
-        else {
+    /// Whether a choice by a comparison computes the result.
+    pub(crate) fn ends_with_choice(&self) -> bool {
+        matches!(self.steps.last(), Some(Step { work: Work::Choose { .. }, target: Target::Output, .. }))
+    }
+
+    /// Whether one chain or choice computes the result, and every tile gathers operands for it that have a
+    /// constant stride of 0 or 1 in every row.
+    pub(crate) fn gathers_for_rows(&self, tiling: &Tiling) -> bool {
+        let Some((last, before)) = self.steps.split_last() else { return false };
+        if !matches!(last.work, Work::Chain { .. } | Work::Choose { .. }) || last.target != Target::Output {
             return false;
-        };
+        }
         let even =
             |access: u32| tiling.pattern(access as usize).last().is_none_or(|&(_, stride)| stride & !1 == 0);
         let mut varying = before.iter().filter(|step| !tiling.is_stationary(step.varies)).peekable();

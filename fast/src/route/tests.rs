@@ -83,6 +83,34 @@ fn chains_run_over_rows_of_at_least_a_vector_in_place() {
     assert_eq!(route(32, 15), "tiles");
 }
 
+/// A choice runs over rows of at least 512 bytes in place, by a column, and by a row that is gathered once
+/// over shorter ones.
+#[test]
+fn choices_run_over_long_rows_in_place() {
+    let x = Expression::operand;
+    let less = Expression::call(Function::Less, [x(0), x(1)]).unwrap();
+    let expression = Expression::call(Function::Select, [less, x(0), x(1)]).unwrap();
+    let route = |rows: usize, width: usize, other: [usize; 2]| {
+        let operand = |name: &str, shape: [usize; 2]| {
+            Operand::dense(name, shape, vec![1.0f64; shape.iter().product()]).unwrap()
+        };
+        let operands = vec![operand("x", [rows, width]), operand("y", other)];
+        let operation = Operation::Elementwise { expression: expression.clone() };
+        crate::Plan::new(&Request::new(Rules::Numpy, operation, operands).unwrap()).unwrap().route_name()
+    };
+    // (rows, width), by a column and by a row. The last one is one tile.
+    for (rows, width, by_column, by_row) in [
+        (300, 63, "tiles", "choice of rows"),
+        (300, 64, "choice of rows", "choice of rows"),
+        (10, 300, "choice of rows", "choice of rows"),
+        (10, 63, "tiles", "tiles"),
+        (10, 64, "choice of rows", "choice of rows"),
+    ] {
+        let ways = [[rows, 1], [1, width]].map(|other| route(rows, width, other));
+        assert_eq!(ways, [by_column, by_row], "{rows} rows of {width}");
+    }
+}
+
 /// Chains with exp compute rows one by one, so short ones are gathered: a column in every tile, and a row
 /// once.
 #[test]

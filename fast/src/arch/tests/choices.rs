@@ -60,7 +60,7 @@ fn of_two_nans_the_first_is_kept() {
 
 #[test]
 fn one_of_two_by_a_comparison() {
-    let all = floats();
+    let all: Vec<f64> = floats().into_iter().cycle().take(600).collect();
     let wanted = |comparison: Comparison, [x, limit, chosen, other]: [f64; 4]| {
         let takes = match comparison {
             Comparison::Greater => x > limit,
@@ -85,38 +85,32 @@ fn one_of_two_by_a_comparison() {
             for count in COUNTS {
                 for pattern in 0..16usize {
                     let ones: [bool; 4] = std::array::from_fn(|k| pattern >> k & 1 == 1);
-                    // The limit is often the number that it is compared with.
-                    let starts = [0, 0, 41, 83];
-                    let arguments: [&[f64]; 4] =
-                        std::array::from_fn(|k| &all[starts[k]..starts[k] + if ones[k] { 1 } else { count }]);
-                    let mut out = vec![7.0; count + 1];
-                    table.float_f64.choose.run(comparison, arguments, ones, &mut out[..count]);
-                    let read = |k: usize, at: usize| arguments[k][if ones[k] { 0 } else { at }];
-                    for (at, &found) in out[..count].iter().enumerate() {
-                        let want = wanted(comparison, [read(0, at), read(1, at), read(2, at), read(3, at)]);
-                        assert!(
-                            same(found, want),
-                            "{} {comparison:?} {pattern} {at} of {count}",
-                            table.level
-                        );
+                    for (rows, step) in [(1, 0), (3, 0), (3, count), (2, count + 3)] {
+                        // The limit is often the number that it is compared with.
+                        let arguments: [Argument<'_, f64>; 4] = std::array::from_fn(|k| {
+                            let (start, width) = ([0, 0, 41, 83][k], if ones[k] { 1 } else { count });
+                            let values = &all[start..start + (rows - 1) * step + width];
+                            Argument { values, step, scalar: ones[k] }
+                        });
+                        let whole = rows * count;
+                        let mut out = vec![7.0; whole + 1];
+                        table.float_f64.choose.run(comparison, arguments, rows, &mut out[..whole]);
+                        let read = |k: usize, at: usize| {
+                            arguments[k].values[at / count * step + if ones[k] { 0 } else { at % count }]
+                        };
+                        for (at, &found) in out[..whole].iter().enumerate() {
+                            let want = wanted(comparison, [0, 1, 2, 3].map(|k| read(k, at)));
+                            assert!(
+                                same(found, want),
+                                "{} {comparison:?} {pattern} {at} of {rows} times {count}",
+                                table.level
+                            );
+                        }
+                        assert_eq!(out[whole], 7.0, "wrote outside the output");
                     }
-                    assert_eq!(out[count], 7.0, "wrote outside the output");
                 }
             }
         }
-    }
-}
-
-#[test]
-fn only_the_elements_that_all_have_are_computed() {
-    for table in tables() {
-        let mut out = [7.0; 40];
-        let long = [1.0; 40];
-        let arguments = [&long[..], &long[..30], &long[..35], &long[..33]];
-        table.float_f64.choose.run(Comparison::Greater, arguments, [false; 4], &mut out);
-        assert!(out[..30].iter().all(|&found| found == 1.0) && out[30..].iter().all(|&found| found == 7.0));
-        table.float_f64.choose.run(Comparison::Greater, [&[], &long, &long, &long], [true; 4], &mut out);
-        assert_eq!(out[29..31], [1.0, 7.0]);
     }
 }
 
@@ -169,8 +163,9 @@ fn sums_of_choices_have_the_bits_of_the_sums_of_their_values() {
                     }
                 };
                 for comparison in comparisons {
-                    let given: [&[f64]; 4] = std::array::from_fn(|k| &full[k][..]);
-                    kernels.choose.run(comparison, given, [false; 4], &mut stored);
+                    let given: [Argument<'_, f64>; 4] =
+                        std::array::from_fn(|k| Argument { values: &full[k], step: 0, scalar: false });
+                    kernels.choose.run(comparison, given, 1, &mut stored);
                     check(&stored, &|reduction, sums| {
                         kernels.choice_sum.run(comparison, (arguments, fetches), reduction, sums);
                     });
