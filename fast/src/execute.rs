@@ -359,7 +359,7 @@ impl Tile<'_, '_> {
                     Argument { values, step, scalar }
                 };
             }
-            T::float_kernels(tile.run.table).choose.run(comparison, given, rows, out);
+            T::float_kernels(tile.run.table).choose.run(comparison, &given, rows, out);
         });
     }
 

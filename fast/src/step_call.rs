@@ -61,7 +61,7 @@ impl StepCall {
                 kernels.chain.of(kind).run(&first, (&mut given, false), 1, out);
             }
             Value::Choice { comparison, arguments: given } => {
-                kernels.choose.run(comparison, given.map(|given| arguments.get(given)), 1, out);
+                kernels.choose.run(comparison, &given.map(|given| arguments.get(given)), 1, out);
             }
             Value::Select { kernel, condition, branches } => {
                 let [chosen, other] = branches.map(|given| arguments.get(given).values);

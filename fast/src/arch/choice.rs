@@ -76,7 +76,11 @@ impl<T> Argument<'_, T> {
     #[inline(always)]
     fn is_long_enough(&self, rows: usize, width: usize) -> bool {
         let last = Extent::of(if self.scalar { 1 } else { width });
-        last.repeated(rows, self.step).is_within(self.values)
+        if rows == 1 {
+            last.is_within(self.values)
+        } else {
+            last.repeated(rows, self.step).is_within(self.values)
+        }
     }
 
     /// Moves on by one row, after which there is another one. So `step` is inside of an argument that is long
@@ -351,7 +355,7 @@ unsafe fn row<V: Vector, O: VectorOp, const ONE_A: bool, const ONE_B: bool>(
 #[inline(always)]
 pub(super) unsafe fn choose<V: Vector>(
     comparison: Comparison,
-    arguments: [Argument<'_, V::Element>; 4],
+    arguments: &[Argument<'_, V::Element>; 4],
     rows: usize,
     out: &mut [V::Element],
 ) {
@@ -396,20 +400,20 @@ fn common<T>(arguments: &[Argument<'_, T>], of_output: usize) -> Option<usize> {
 /// the values of all of them.
 #[inline(always)]
 unsafe fn all_of<V: Vector, C: Choice>(
-    mut arguments: [Argument<'_, V::Element>; 4],
+    arguments: &[Argument<'_, V::Element>; 4],
     width: usize,
     out: &mut [V::Element],
 ) {
-    let mut rest = out;
+    let (mut row, mut rest) = (*arguments, out);
     loop {
-        let (row, others) = rest.split_at_mut(width);
+        let (out, others) = rest.split_at_mut(width);
         // SAFETY: guaranteed by the caller.
-        unsafe { choose_in_row::<V, C>(&arguments, row) };
+        unsafe { choose_in_row::<V, C>(&row, out) };
         if others.is_empty() {
             return;
         }
         rest = others;
-        arguments.iter_mut().for_each(Argument::advance);
+        row.iter_mut().for_each(Argument::advance);
     }
 }
 

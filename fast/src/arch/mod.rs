@@ -137,7 +137,7 @@ kernels! {
     /// `out = if c { a } else { b }`, element by element.
     Select<T>(c: &[bool], a: &[T], b: &[T], out: &mut [T]);
     /// `out = if x op limit { a } else { b }`, element by element, over a number of rows.
-    Choose<T>(comparison: Comparison, arguments: [Argument<'_, T>; 4], rows: usize, out: &mut [T]);
+    Choose<T>(comparison: Comparison, arguments: &[Argument<'_, T>; 4], rows: usize, out: &mut [T]);
     /// Converts the bits of halves to f32, element by element.
     Widen<>(from: &[u16], to: &mut [f32]);
     /// Rounds f32 to the bits of halves, element by element.

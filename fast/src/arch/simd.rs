@@ -344,7 +344,7 @@ pub(super) trait Simd: Sized {
     );
     unsafe fn choose<V: LevelVector<Level = Self>>(
         comparison: Comparison,
-        arguments: [Argument<'_, V::Element>; 4],
+        arguments: &[Argument<'_, V::Element>; 4],
         rows: usize,
         out: &mut [V::Element],
     );
@@ -546,7 +546,7 @@ macro_rules! entry_points {
         $(#[target_feature(enable = $features)])?
         unsafe fn choose<V: LevelVector<Level = Self>>(
             comparison: Comparison,
-            arguments: [Argument<'_, V::Element>; 4],
+            arguments: &[Argument<'_, V::Element>; 4],
             rows: usize,
             out: &mut [V::Element],
         ) {

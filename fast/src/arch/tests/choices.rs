@@ -94,7 +94,7 @@ fn one_of_two_by_a_comparison() {
                         });
                         let whole = rows * count;
                         let mut out = vec![7.0; whole + 1];
-                        table.float_f64.choose.run(comparison, arguments, rows, &mut out[..whole]);
+                        table.float_f64.choose.run(comparison, &arguments, rows, &mut out[..whole]);
                         let read = |k: usize, at: usize| {
                             arguments[k].values[at / count * step + if ones[k] { 0 } else { at % count }]
                         };
@@ -165,7 +165,7 @@ fn sums_of_choices_have_the_bits_of_the_sums_of_their_values() {
                 for comparison in comparisons {
                     let given: [Argument<'_, f64>; 4] =
                         std::array::from_fn(|k| Argument { values: &full[k], step: 0, scalar: false });
-                    kernels.choose.run(comparison, given, 1, &mut stored);
+                    kernels.choose.run(comparison, &given, 1, &mut stored);
                     check(&stored, &|reduction, sums| {
                         kernels.choice_sum.run(comparison, (arguments, fetches), reduction, sums);
                     });

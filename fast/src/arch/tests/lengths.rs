@@ -309,7 +309,7 @@ fn choices_accept_the_lengths_that_fit() {
                                 step,
                                 scalar: k == at && scalar,
                             });
-                            table.float_f64.choose.run(Comparison::Greater, arguments, rows, out);
+                            table.float_f64.choose.run(Comparison::Greater, &arguments, rows, out);
                         });
                     }
                 }
