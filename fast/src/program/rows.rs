@@ -4,7 +4,7 @@
 
 use super::banks::{bank_of, bytes, is_plain_float};
 use super::chain::{Chain, NOBODY, has_exp};
-use super::graph::{Graph, ValueKind};
+use super::graph::{Graph, Slope, ValueKind};
 use super::steps::Onto;
 use crate::arch::ChainOp;
 use crate::fold::SHORTEST_ROW;
@@ -17,20 +17,28 @@ use broadcheck_spec::Function;
 const SHORTEST_ROW_OF_EXP: usize = 400;
 
 /// [`SHORTEST_ROW`] for choices, whose loop over a row pays for each kind of argument. (By a column,
-/// select(x<y,x,y) over rows of 512 to 2400 bytes takes 0.75 to 0.92 of the time in place, over rows of 400
+/// select(x<y,x,y) over rows of 512 to 2400 bytes takes 0.73 to 0.93 of the time in place, over rows of 400
 /// 1.05, and over rows of 80 up to 2.4.)
 const SHORTEST_ROW_OF_CHOICE: usize = 512;
 
 /// The bytes of the shortest row over which the chain or the choice that is the root of a graph runs in
 /// place.
 pub(crate) fn shortest_row(graph: &Graph, root: u32) -> usize {
-    let root = graph.values[root as usize].kind;
-    if matches!(root, ValueKind::Call { function: Function::Select, .. }) {
+    if is_choice(graph.values[root as usize].kind) {
         SHORTEST_ROW_OF_CHOICE
     } else if has_exp(graph) {
         SHORTEST_ROW_OF_EXP
     } else {
         SHORTEST_ROW
+    }
+}
+
+/// Whether a value may be computed by the kernel of choices by a comparison.
+fn is_choice(kind: ValueKind) -> bool {
+    match kind {
+        ValueKind::Call { function, .. } => function == Function::Select,
+        ValueKind::Slope { slope, .. } => slope == Slope::Winner,
+        ValueKind::Operand(_) | ValueKind::Constant(_) => false,
     }
 }
 
