@@ -176,8 +176,8 @@ fn chains_over_bands_of_rows() {
     assert!(taken > 150, "{taken} of 195 are chains of rows");
 }
 
-/// Rows of whole groups of vectors, in results that do not fit into a first-level cache: those that begin at
-/// cache lines, which are computed together, and those that do not.
+/// Rows of whole groups of vectors, in results that do not fit into a first-level cache: rows of whole cache
+/// lines, which are computed together, and others.
 #[test]
 fn chains_over_rows_of_whole_groups() {
     let mut random = Random(37);
@@ -193,8 +193,9 @@ fn chains_over_rows_of_whole_groups() {
     }
 }
 
-/// Choices by every comparison over rows of about eight vectors and more, of which each argument is a matrix,
-/// a row, a column or one value.
+/// Choices by every comparison over rows of about eight vectors and more, of dense operands and views. One
+/// operand is a matrix, and the others are matrices, rows, columns or single values. The branches are any two
+/// of the operands.
 #[test]
 fn choices_over_rows() {
     use Function as F;
@@ -202,22 +203,27 @@ fn choices_over_rows() {
     let (mut random, mut taken, mut number) = (Random(36), 0, 0);
     for width in [64, 65, 127, 128, 130, 200, 300] {
         for rows in [2, 3, 8, 17, 40] {
-            for comparison in comparisons {
+            for (comparison, dtype) in comparisons.iter().flat_map(|&c| [(c, DType::F64), (c, DType::F32)]) {
                 number += 1;
-                let dtype = if number % 2 == 0 { DType::F64 } else { DType::F32 };
-                let (matrix, row, column) = ([rows, width], [width], [rows, 1]);
-                let others = [&row[..], &column, &matrix, &[1]];
-                let shapes = [&matrix[..], others[number % 2], others[number / 2 % 4]];
-                // The limit is one of the values, or a third one.
-                let branches = if number % 3 == 0 { [x(2), x(1)] } else { [x(0), x(2)] };
-                let [a, b] = branches;
-                let choice = Expression::call(F::Select, [call(comparison, x(0), x(1)), a, b]).unwrap();
-                let way = check(&request(&mut random, dtype, &shapes, choice));
+                let forms: [&[usize]; 5] = [&[width], &[rows, 1], &[rows, width], &[1], &[2, 1, width]];
+                let mut shapes = [random.pick(&forms), random.pick(&forms), random.pick(&forms)];
+                shapes[random.below(3)] = forms[2];
+                let choice = [random.below(3), random.below(3)].map(x);
+                let [a, b] = choice;
+                let condition = call(comparison, x(random.below(3)), x(random.below(3)));
+                let choice = Expression::call(F::Select, [condition, a, b]).unwrap();
+                let (rules, operation, mut operands) =
+                    request(&mut random, dtype, &shapes, choice).into_parts();
+                if random.chance(30) {
+                    let at = random.below(3);
+                    operands[at] = with_gaps(&mut random, &operands[at]);
+                }
+                let way = check(&Request::new(rules, operation, operands).unwrap());
                 taken += usize::from(way == "choice of rows");
             }
         }
     }
-    assert!(taken > 140, "{taken} of {number} are choices of rows");
+    assert!(taken > 100, "{taken} of {number} are choices of rows");
 }
 
 /// The first operand has another dtype than the others, and is not read: what has no argument in its place

@@ -213,7 +213,9 @@ fn the_number_of_threads_does_not_change_the_result() {
     let call = |function, arguments: Vec<Expression>| Expression::call(function, arguments).unwrap();
     let product = call(Function::Multiply, vec![x(0), x(2)]);
     let expression = call(Function::Sqrt, vec![call(Function::Add, vec![product, x(1)])]);
+    let choice = call(Function::Select, vec![call(Function::Less, vec![x(2), x(0)]), x(2), x(1)]);
     for operation in [
+        Operation::Elementwise { expression: choice },
         Operation::Elementwise { expression: expression.clone() },
         Operation::Gradient { expression: expression.clone(), wrt: 1 },
         // More elements than sums in parts allow.

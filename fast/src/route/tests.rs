@@ -83,22 +83,22 @@ fn chains_run_over_rows_of_at_least_a_vector_in_place() {
     assert_eq!(route(32, 15), "tiles");
 }
 
-/// A choice runs over rows of at least 512 bytes in place, by a column, and by a row that is gathered once
-/// over shorter ones.
+/// By a column, a choice and the derivative of a maximum run in place over rows of at least 512 bytes. By a
+/// row they do so over shorter ones, too, if there are several tiles: the row is gathered once.
 #[test]
 fn choices_run_over_long_rows_in_place() {
     let x = Expression::operand;
     let less = Expression::call(Function::Less, [x(0), x(1)]).unwrap();
-    let expression = Expression::call(Function::Select, [less, x(0), x(1)]).unwrap();
-    let route = |rows: usize, width: usize, other: [usize; 2]| {
+    let chosen = Expression::call(Function::Select, [less, x(0), x(1)]).unwrap();
+    let larger = Expression::call(Function::Maximum, [x(0), x(1)]).unwrap();
+    let route = |rows: usize, width: usize, other: [usize; 2], operation: Operation| {
         let operand = |name: &str, shape: [usize; 2]| {
             Operand::dense(name, shape, vec![1.0f64; shape.iter().product()]).unwrap()
         };
         let operands = vec![operand("x", [rows, width]), operand("y", other)];
-        let operation = Operation::Elementwise { expression: expression.clone() };
         crate::Plan::new(&Request::new(Rules::Numpy, operation, operands).unwrap()).unwrap().route_name()
     };
-    // (rows, width), by a column and by a row. The last one is one tile.
+    // (rows, width), by a column and by a row. The last two would fit into one tile.
     for (rows, width, by_column, by_row) in [
         (300, 63, "tiles", "choice of rows"),
         (300, 64, "choice of rows", "choice of rows"),
@@ -106,8 +106,15 @@ fn choices_run_over_long_rows_in_place() {
         (10, 63, "tiles", "tiles"),
         (10, 64, "choice of rows", "choice of rows"),
     ] {
-        let ways = [[rows, 1], [1, width]].map(|other| route(rows, width, other));
-        assert_eq!(ways, [by_column, by_row], "{rows} rows of {width}");
+        for other in [[rows, 1], [1, width]] {
+            let operation = Operation::Elementwise { expression: chosen.clone() };
+            let want = if other[0] == 1 { by_row } else { by_column };
+            assert_eq!(route(rows, width, other, operation), want, "{rows} rows of {width}, {other:?}");
+            // Over one tile, the derivative has a number among its arguments.
+            let operation = Operation::Gradient { expression: larger.clone(), wrt: 0 };
+            let want = if rows * width < 1024 { "tiles" } else { want };
+            assert_eq!(route(rows, width, other, operation), want, "{rows} rows of {width}, {other:?}");
+        }
     }
 }
 

@@ -290,24 +290,25 @@ fn sums_accept_the_lengths_that_fit() {
 
 #[test]
 fn choices_accept_the_lengths_that_fit() {
+    let enough = vec![1.0; 128];
     for table in tables() {
         for available in [0, 1, 48, 64] {
             let values = vec![1.0; available];
             for (rows, step) in [(0, 0), (1, 0), (1, usize::MAX), (2, 0), (2, 1), (2, 16), (3, usize::MAX)] {
-                for (count, at) in
-                    [0usize, 1, 8, 24, 48, 64, 65].into_iter().flat_map(|n| [(n, 0), (n, 1), (n, 3)])
-                {
-                    for scalar in [false, true] {
+                for count in [0usize, 1, 8, 24, 48, 64, 65, 90] {
+                    // One argument is shorter than the others, and may be one value in each row.
+                    for (at, scalar) in (0..4).flat_map(|at| [(at, false), (at, true)]) {
                         let whole = rows > 0 && count.is_multiple_of(rows);
                         let width = count.checked_div(rows).unwrap_or(0);
-                        let needed =
-                            reach(width, rows, step).max(reach(if scalar { 1 } else { width }, rows, step));
+                        let needed = reach(if scalar { 1 } else { width }, rows, step);
                         let fit = count == 0 || whole && needed <= wide(available);
-                        check(table.level, fit, count, (rows, step, scalar, available), |out| {
-                            let arguments = [0, 1, 2, 3].map(|k| Argument {
-                                values: &values[..],
-                                step,
-                                scalar: k == at && scalar,
+                        check(table.level, fit, count, (rows, step, at, scalar, available), |out| {
+                            let arguments = [0, 1, 2, 3].map(|k| {
+                                if k == at {
+                                    Argument { values: &values[..], step, scalar }
+                                } else {
+                                    Argument { values: &enough[..], step: 0, scalar: false }
+                                }
                             });
                             table.float_f64.choose.run(Comparison::Greater, &arguments, rows, out);
                         });
