@@ -59,7 +59,7 @@ struct Tile<'a, 'o> {
     stores: Option<&'a NonTemporal>,
     /// The range of this tile in `output`.
     place: Range<usize>,
-    /// The number of tiles that this one represents, because one chain computes all of them at once.
+    /// The number of tiles that this one represents, because the last step computes all of them at once.
     rows: usize,
 }
 
@@ -363,7 +363,7 @@ impl Tile<'_, '_> {
         });
     }
 
-    /// A link of a chain with its argument, for all rows that the chain computes at once.
+    /// A link of a chain with its argument, for all rows that the step computes at once.
     #[inline(always)]
     fn link<T: Lane>(&self, op: ChainOp, source: Option<Source>, count: usize) -> Link<'_, T> {
         let (access, scalar) = match source {

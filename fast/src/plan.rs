@@ -229,7 +229,7 @@ impl Plan {
     /// | `rows` | one call of two operands over long rows |
     /// | `chain` | calls over one row, each with the result of the one before |
     /// | `chain of rows` | the same over many rows at once |
-    /// | `choice of rows` | one choice by a comparison over many rows at once |
+    /// | `choice of rows` | one choice by a comparison over many rows, or parts of one row, at once |
     /// | `group` | the last calls in one loop: up to four of integers, or two comparisons and what joins them |
     /// | `step` | one chain with numbers among its arguments, or one choice, over one tile |
     /// | `sum` | a gradient over one tile that is added up, as one sum of a chain or of choices |

@@ -463,9 +463,9 @@ struct Attempt {
     full: usize,
     /// The bytes of live registers per element.
     live: usize,
-    /// Whether operands are gathered for a chain.
+    /// Whether operands are gathered for the last step.
     gathers: bool,
-    /// Whether a chain computes several tiles at once.
+    /// Whether the last step computes several tiles at once.
     in_rows: bool,
     /// [`Program::powers_of_vectors`].
     powers: usize,

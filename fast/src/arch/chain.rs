@@ -25,8 +25,9 @@
 //! one group that ends with the row and computes a few elements again. Non-temporal stores must not be
 //! repeated and must be aligned, so there the first and last elements are computed one at a time.
 //!
-//! Rows of less than two groups are computed four at a time, each with a quarter of a group, and what is left
-//! of them, and rows of fewer vectors, eight or sixteen at a time:
+//! Rows shorter than two groups are computed four at a time, each with a quarter of a group, and what is left
+//! of them, and rows of fewer vectors, eight or sixteen at a time, unless [`splits_lines`] says that this is
+//! slower:
 //!
 //! ```text
 //!       row r      [ v ][ v ]...      one group = the first vectors of four rows, then the next ones
@@ -269,12 +270,12 @@ fn divides<V: Vector>(links: &[Link<'_, V::Element>]) -> bool {
     size_of::<V::Element>() == 8 && links.iter().any(is_quotient)
 }
 
-/// Whether rows are slower together, because of stores to two cache lines, which most stores of 64 bytes are
-/// where rows do not begin at lines. Beyond the first-level cache, such a store takes up to 9 cycles if its
+/// Whether rows take longer together than one after another. If they are not whole cache lines, most stores
+/// of 64 bytes go to two lines. Beyond the first-level cache, such a store takes up to 9 cycles if its
 /// neighbours in the row are stored later, and 5.5 if they are stored next. That is worth more than a jump
 /// for each link as soon as a row has a whole group. (One row after another, (x-m)*r*g+b takes 0.97 of the
 /// time over 256x264, 0.92 over 256x300, and in f64 0.89 over 256x150, `benches/quick`. In the cache it takes
-/// up to 1.7 times as long.)
+/// up to 1.7 times as long. Results there begin at a cache line.)
 #[inline(always)]
 fn splits_lines<V: Vector, const GROUP: usize>(width: usize, count: usize) -> bool {
     let (row, all) =

@@ -16,9 +16,9 @@ use broadcheck_spec::Function;
 /// 0.95 by a column, and with rows of 400, 1.1.)
 const SHORTEST_ROW_OF_EXP: usize = 400;
 
-/// [`SHORTEST_ROW`] for choices, whose loop over a row pays for each kind of argument. (By a column,
-/// select(x<y,x,y) over rows of 512 to 2400 bytes takes 0.73 to 0.93 of the time in place, over rows of 400
-/// 1.05, and over rows of 80 up to 2.4.)
+/// [`SHORTEST_ROW`] for choices, whose loop finds out in every row which arguments are one value. (By a
+/// column, select(x<y,x,y) over rows of 512 to 2400 bytes takes 0.73 to 0.93 of the time in place, over rows
+/// of 400 1.05, and over rows of 80 up to 2.4.)
 const SHORTEST_ROW_OF_CHOICE: usize = 512;
 
 /// The bytes of the shortest row over which the chain or the choice that is the root of a graph runs in
