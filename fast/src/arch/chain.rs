@@ -153,12 +153,7 @@ impl<T> Link<'_, T> {
     #[inline(always)]
     pub(super) fn is_long_enough(&self, rows: usize, width: usize) -> bool {
         let last = Extent::of(if self.scalar { 1 } else { width });
-        // Of one row, the step does not matter, and a short chain is noticeably faster without it.
-        if rows == 1 {
-            last.is_within(self.values)
-        } else {
-            last.repeated(rows, self.step).is_within(self.values)
-        }
+        last.repeated(rows, self.step).is_within(self.values)
     }
 
     /// Moves on by one row, after which there is another one. So `step` is inside of a link that is long
@@ -278,9 +273,11 @@ fn divides<V: Vector>(links: &[Link<'_, V::Element>]) -> bool {
 /// up to 1.7 times as long. Results there begin at a cache line.)
 #[inline(always)]
 fn splits_lines<V: Vector, const GROUP: usize>(width: usize, count: usize) -> bool {
-    let (row, all) =
-        (width.saturating_mul(size_of::<V::Element>()), count.saturating_mul(size_of::<V::Element>()));
-    size_of::<V>() == LINE && width >= GROUP * V::WIDTH && !row.is_multiple_of(LINE) && all >= FIRST_LEVEL
+    let bytes = |elements: usize| elements.saturating_mul(size_of::<V::Element>());
+    size_of::<V>() == LINE
+        && width >= GROUP * V::WIDTH
+        && !bytes(width).is_multiple_of(LINE)
+        && bytes(count) >= FIRST_LEVEL
 }
 
 /// Results of this many bytes do not fit into a first-level cache beside an operand.

@@ -76,11 +76,7 @@ impl<T> Argument<'_, T> {
     #[inline(always)]
     fn is_long_enough(&self, rows: usize, width: usize) -> bool {
         let last = Extent::of(if self.scalar { 1 } else { width });
-        if rows == 1 {
-            last.is_within(self.values)
-        } else {
-            last.repeated(rows, self.step).is_within(self.values)
-        }
+        last.repeated(rows, self.step).is_within(self.values)
     }
 
     /// Moves on by one row, after which there is another one. So `step` is inside of an argument that is long

@@ -6,7 +6,7 @@ use crate::arch::table;
 use crate::lower::{Lowered, lower};
 use crate::problem::Problem;
 use crate::route::Route;
-use broadcheck_spec::{Expression, Function, Operand, Operation, Request, Rules};
+use broadcheck_spec::{Data, Expression, Function, Operand, Operation, Request, Rules};
 
 /// A request's program by [`fold_route`], if there is one, and by [`general`] alone.
 fn both(expression: Expression, operands: Vec<Operand>) -> (Option<String>, String) {
@@ -19,6 +19,17 @@ fn both(expression: Expression, operands: Vec<Operand>) -> (Option<String>, Stri
     let Ok(route) = general(task, &problem, &lowered, count) else { panic!("no route") };
     let short = fold_route(task, &problem, &lowered).map(Route::Fold);
     (short.map(|route| format!("{route:?}")), format!("{route:?}"))
+}
+
+/// The plan of an operation over two dense operands of ones.
+fn plan_of_two<T: Clone>(one: T, shapes: [[usize; 2]; 2], operation: Operation) -> crate::Plan
+where
+    Vec<T>: Into<Data>,
+{
+    let operands = ["x", "y"].iter().zip(shapes).map(|(name, shape)| {
+        Operand::dense(*name, shape, vec![one.clone(); shape.iter().product()]).unwrap()
+    });
+    crate::Plan::new(&Request::new(Rules::Numpy, operation, operands.collect()).unwrap()).unwrap()
 }
 
 #[test]
@@ -91,13 +102,6 @@ fn choices_run_over_long_rows_in_place() {
     let less = Expression::call(Function::Less, [x(0), x(1)]).unwrap();
     let chosen = Expression::call(Function::Select, [less, x(0), x(1)]).unwrap();
     let larger = Expression::call(Function::Maximum, [x(0), x(1)]).unwrap();
-    let route = |rows: usize, width: usize, other: [usize; 2], operation: Operation| {
-        let operand = |name: &str, shape: [usize; 2]| {
-            Operand::dense(name, shape, vec![1.0f64; shape.iter().product()]).unwrap()
-        };
-        let operands = vec![operand("x", [rows, width]), operand("y", other)];
-        crate::Plan::new(&Request::new(Rules::Numpy, operation, operands).unwrap()).unwrap().route_name()
-    };
     // (rows, width), by a column and by a row. The last two would fit into one tile.
     for (rows, width, by_column, by_row) in [
         (300, 63, "tiles", "choice of rows"),
@@ -106,14 +110,14 @@ fn choices_run_over_long_rows_in_place() {
         (10, 63, "tiles", "tiles"),
         (10, 64, "choice of rows", "choice of rows"),
     ] {
-        for other in [[rows, 1], [1, width]] {
+        for (other, want) in [([rows, 1], by_column), ([1, width], by_row)] {
+            let way = |operation| plan_of_two(1.0f64, [[rows, width], other], operation).route_name();
             let operation = Operation::Elementwise { expression: chosen.clone() };
-            let want = if other[0] == 1 { by_row } else { by_column };
-            assert_eq!(route(rows, width, other, operation), want, "{rows} rows of {width}, {other:?}");
+            assert_eq!(way(operation), want, "{rows} rows of {width}, {other:?}");
             // Over one tile, the derivative has a number among its arguments.
             let operation = Operation::Gradient { expression: larger.clone(), wrt: 0 };
             let want = if rows * width < 1024 { "tiles" } else { want };
-            assert_eq!(route(rows, width, other, operation), want, "{rows} rows of {width}, {other:?}");
+            assert_eq!(way(operation), want, "{rows} rows of {width}, {other:?}");
         }
     }
 }
@@ -126,12 +130,8 @@ fn chains_with_exp_run_over_long_rows_in_place() {
     let scaled = Expression::call(Function::Multiply, [x(0), x(1)]).unwrap();
     let expression = Expression::call(Function::Exp, [scaled]).unwrap();
     let plan = |rows: usize, width: usize, other: [usize; 2]| {
-        let operand = |name: &str, shape: [usize; 2]| {
-            Operand::dense(name, shape, vec![1.0f32; shape.iter().product()]).unwrap()
-        };
-        let operands = vec![operand("x", [rows, width]), operand("y", other)];
         let operation = Operation::Elementwise { expression: expression.clone() };
-        crate::Plan::new(&Request::new(Rules::Numpy, operation, operands).unwrap()).unwrap()
+        plan_of_two(1.0f32, [[rows, width], other], operation)
     };
     // (rows, width), by a column and by a row.
     for (rows, width, by_column, by_row) in [
@@ -160,12 +160,8 @@ fn powers_of_one_in_each_row_take_rows_as_tiles() {
     for (width, other, tile) in
         [(255, [30, 1], 1020), (256, [30, 1], 256), (300, [30, 1], 300), (300, [1, 300], 900)]
     {
-        let operand = |name: &str, shape: [usize; 2]| {
-            Operand::dense(name, shape, vec![1.0f64; shape.iter().product()]).unwrap()
-        };
-        let operands = vec![operand("x", [30, width]), operand("y", other)];
         let operation = Operation::Elementwise { expression: power.clone() };
-        let plan = crate::Plan::new(&Request::new(Rules::Numpy, operation, operands).unwrap()).unwrap();
+        let plan = plan_of_two(1.0f64, [[30, width], other], operation);
         let Route::General(tiled) = plan.route() else { panic!("{:?}", plan.route()) };
         assert_eq!(tiled.tiling.full, tile, "{width} and {other:?}");
     }
