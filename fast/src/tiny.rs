@@ -62,12 +62,16 @@ impl TinyOperand for Form<'_> {
 }
 
 /// A call of few elements, from which its plan is written without moving its parts: a plan is large.
+///
+/// Its lists are made from whole arrays. A list that is filled element by element and then moved is read
+/// in other pieces than it was written, for which a processor waits (`benches/quick`: a tiny call with
+/// planning).
 pub(crate) struct TinyCall<'a, O> {
     operands: &'a [O],
     /// The place of each argument among the operands.
     places: [usize; 2],
     kernel: BankCall,
-    /// The lengths of the result, aligned at the end, and its rank.
+    /// The lengths of the result, and its rank.
     whole: [usize; RANK],
     rank: usize,
     walks: [Walk; 2],
@@ -108,18 +112,18 @@ impl<'a, O: TinyOperand> TinyCall<'a, O> {
     /// The shape of the result.
     #[inline(always)]
     pub(crate) fn shape(&self) -> Lengths {
-        Lengths::from_slice(&self.whole[RANK - self.rank..])
+        let [a, b, c, d] = self.whole;
+        Lengths::from_buf_and_len([a, b, c, d, 1, 1], self.rank)
     }
 
     /// The dtype and the length of each operand's buffer.
     #[inline(always)]
     pub(crate) fn buffers(&self) -> SmallVec<[(DType, usize); OPERANDS]> {
-        let buffer = |operand: &O| (operand.dtype(), operand.plain_values().unwrap_or(0));
-        let mut buffers = SmallVec::new();
-        for operand in self.operands {
-            buffers.push(buffer(operand));
-        }
-        buffers
+        let buffer = |at: usize| match self.operands.get(at) {
+            Some(operand) => (operand.dtype(), operand.plain_values().unwrap_or(0)),
+            None => (DType::Bool, 0),
+        };
+        SmallVec::from_buf_and_len([buffer(0), buffer(1), buffer(2)], self.operands.len())
     }
 
     /// The call.
@@ -154,7 +158,7 @@ fn aligned(a: &[usize], b: &[usize]) -> Option<([usize; RANK], usize, usize, [Wa
             return None;
         }
         count *= length;
-        whole[RANK - back] = length;
+        whole[rank - back] = length;
         if length != 1 {
             walks[0].outwards(one, length);
             walks[1].outwards(other, length);
@@ -206,13 +210,13 @@ impl Walk {
     #[inline(always)]
     fn read(&self, operand: usize) -> Read {
         let kind = self.kind();
-        let mut pattern = SmallVec::new();
-        if kind == AccessKind::Gather {
-            for &(length, stride) in self.axes[..self.rank].iter().rev() {
-                // A stride is at most the number of elements of the result.
-                pattern.push((length, i64::try_from(stride).unwrap_or(i64::MAX)));
-            }
-        }
+        let rank = if kind == AccessKind::Gather { self.rank } else { 0 };
+        let axis = |at: usize| {
+            let (length, stride) = if at < rank { self.axes[rank - 1 - at] } else { (1, 0) };
+            // A stride is at most the number of elements of the result.
+            (length, i64::try_from(stride).unwrap_or(i64::MAX))
+        };
+        let pattern = SmallVec::from_buf_and_len([axis(0), axis(1), axis(2), axis(3)], rank);
         Read { operand, offset: 0, kind, pattern }
     }
 }

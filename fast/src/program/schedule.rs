@@ -34,6 +34,7 @@ pub(crate) enum Goal {
 
 /// The kernel of a call in a bank; [`Kernels::call`](crate::arch::Kernels::call) describes `is_scalar`. With
 /// `half_in_bits`, the elements of the bank of u16 are the bits of halves in that format.
+#[inline(always)]
 pub(crate) fn kernel(
     (table, half_in_bits): (&Table, Option<Half>),
     bank: Bank,
