@@ -65,6 +65,31 @@ pub(crate) fn fill<S: Copy, D: Copy>(
     }
 }
 
+/// Copies the elements under rows of `length` one by one; `along` is the stride from row to row and `across`
+/// that from element to element.
+///
+/// Of few elements, this takes less time than [`fill`], which first finds out how rows are repeated: a call
+/// of (2,3) + (3) with a plan takes 0.8 of the time, and one of (4,1) + (3) 0.6 (`benches/quick`: a tiny call
+/// with a plan).
+#[inline]
+pub(crate) fn fill_rows<T: Copy>(
+    source: &[T],
+    start: usize,
+    [along, across]: [i64; 2],
+    length: usize,
+    out: &mut [T],
+) {
+    let mut row = start;
+    for out in out.chunks_mut(length) {
+        let mut at = row;
+        for out in out {
+            *out = source[at];
+            at = moved(at, across);
+        }
+        row = moved(row, along);
+    }
+}
+
 /// Elements at a constant stride.
 fn strided<S: Copy, D: Copy>(
     source: &[S],

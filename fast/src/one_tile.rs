@@ -4,7 +4,7 @@
 use crate::arch::{CallKernel, Table};
 use crate::buffers::{Input, Output, Stored};
 use crate::dispatch::by_call;
-use crate::fill::fill;
+use crate::fill::{fill, fill_rows};
 use crate::math::MathFunction;
 use crate::program::{Half, bank_of, kernel};
 use crate::scratch::{BankCall, Lane};
@@ -80,6 +80,8 @@ pub(crate) fn as_call(expression: &Expression) -> Option<(Function, &[Node])> {
 
 /// The kernel of a call of one or two operands over one tile of `count` elements, if the tile is small
 /// enough. `half` is the format of halves whose bits are the elements.
+///
+/// It is inlined into what stores the kernel, which would wait for a kernel that is returned in memory.
 #[inline(always)]
 pub(crate) fn single_kernel(
     function: Function,
@@ -198,7 +200,7 @@ impl SingleCall {
             // mutant: replace match guard N <= FEW && across != 0 with false: costs time only
             // mutant: replace <= with >; replace && with ||; replace != with ==: costs time only
             [(_, along), (length, across)] if N <= FEW && across != 0 => {
-                copy_rows(source, read.offset, [along, across], length, places);
+                fill_rows(source, read.offset, [along, across], length, places);
             }
             _ => fill_one_tile(source, read, places),
         }
@@ -211,31 +213,6 @@ impl SingleCall {
 #[inline(never)]
 fn fill_one_tile<T: Copy>(source: &[T], read: &Read, places: &mut [T]) {
     fill(source, read.offset, &read.pattern, places, |value| value);
-}
-
-/// Copies the elements under rows of some length one by one; `along` is the stride from row to row and
-/// `across` that from element to element. Of few elements, this takes less time than finding out how rows
-/// are repeated: (2,3) + (3) with a plan takes 0.8 of the time, and (4,1) + (3) 0.6 (`benches/quick`: a tiny
-/// call with a plan).
-#[inline]
-fn copy_rows<T: Copy>(
-    source: &[T],
-    start: usize,
-    [along, across]: [i64; 2],
-    length: usize,
-    places: &mut [T],
-) {
-    let step = |stride: i64| isize::try_from(stride).unwrap_or(isize::MAX);
-    let (along, across) = (step(along), step(across));
-    let mut row = start;
-    for places in places.chunks_mut(length) {
-        let mut at = row;
-        for place in places {
-            *place = source[at];
-            at = at.wrapping_add_signed(across);
-        }
-        row = row.wrapping_add_signed(along);
-    }
 }
 
 /// Runs a kernel of one or two arguments, of which a function of one ignores `b`.

@@ -34,6 +34,8 @@ pub(crate) enum Goal {
 
 /// The kernel of a call in a bank; [`Kernels::call`](crate::arch::Kernels::call) describes `is_scalar`. With
 /// `half_in_bits`, the elements of the bank of u16 are the bits of halves in that format.
+///
+/// It is inlined for the same reason as [`single_kernel`](crate::one_tile::single_kernel).
 #[inline(always)]
 pub(crate) fn kernel(
     (table, half_in_bits): (&Table, Option<Half>),
