@@ -78,7 +78,8 @@ impl std::fmt::Debug for Plan {
         let mut plan = f.debug_struct("Plan");
         plan.field("shape", &self.shape)
             .field("dtype", &self.task.dtype)
-            .field("level", &self.task.table.level);
+            .field("level", &self.task.table.level)
+            .field("buffers", &self.buffers);
         plan.field("route", &self.route).finish_non_exhaustive()
     }
 }
