@@ -85,16 +85,15 @@ impl fmt::Display for Asked<'_> {
 /// in the first dtype of [`ORDER`] in which they cover it and to which it can be retyped.
 ///
 /// # Errors
-/// Why the case is not asked: what the case as written needs beyond the capabilities.
+/// Why the case is not asked: what it needs beyond the capabilities in every dtype, if there is such a thing,
+/// because another dtype would not help; otherwise what it needs as written.
 pub fn asked<'a>(case: &'a Case, capabilities: &Capabilities) -> Result<Asked<'a>, String> {
     let Err(reason) = covers(capabilities, &case.request, &case.expectation) else {
         return Ok(Asked { case: Cow::Borrowed(case), retyped: None });
     };
     // What is lacking in every dtype is lacking after retyping, too. Testing this first saves the work for
     // eleven dtypes.
-    if of_every_dtype(capabilities).covers(&case.request).is_err() {
-        return Err(reason);
-    }
+    of_every_dtype(capabilities).covers(&case.request)?;
     let candidates = ORDER.into_iter().filter(|dtype| capabilities.dtypes.contains(dtype));
     for dtype in candidates {
         let found = retyped_if(case, dtype, |request| capabilities.covers(request).is_ok());

@@ -285,7 +285,7 @@ fn a_case_is_asked_as_written_where_that_is_possible() {
     let no_numpy = Capabilities { rules: vec![], ..having(&[DType::F32]) };
     assert_eq!(asked(&case, &no_numpy).map(|asked| asked.name()).unwrap_err(), "no rule set numpy");
     let no_add = Capabilities { functions: vec![], ..having(&[DType::F32]) };
-    assert_eq!(asked(&case, &no_add).map(|asked| asked.name()).unwrap_err(), "no f64");
+    assert_eq!(asked(&case, &no_add).map(|asked| asked.name()).unwrap_err(), "no add");
 }
 
 #[test]
