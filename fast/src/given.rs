@@ -2,7 +2,7 @@
 //! of the program, such as the derivative 1.
 #![deny(clippy::wildcard_enum_match_arm)]
 
-use crate::arch::{Argument, ChainOp, Link};
+use crate::arch::{Argument, ChainOp, Link, Repeat};
 use crate::buffers::{Input, Stored};
 use crate::fold::Place;
 use crate::inline_capacity::LINKS;
@@ -94,6 +94,13 @@ impl<'a> Find<'a> {
         };
         let offset = self.tiling.accesses[access as usize].offset;
         Some(Place::new(self.used[access as usize], offset, scalar, step, self.rows))
+    }
+
+    /// The values of an operand that is repeated.
+    pub(crate) fn repeated(&self, access: u32, repeat: Repeat) -> Place {
+        let (rows, width) = self.rows;
+        let offset = self.tiling.accesses[access as usize].offset;
+        Place::new(self.used[access as usize], offset, false, 0, (1, repeat.values(rows * width)))
     }
 }
 

@@ -254,7 +254,13 @@ impl Plan {
                     "chain of rows"
                 }
             }
-            Route::Step(_) => "step",
+            Route::Step(call) => {
+                if call.is_pair() {
+                    "pair"
+                } else {
+                    "step"
+                }
+            }
             Route::Sum(_) => "sum",
             Route::General(_) if self.task.is_sum => "gradient",
             Route::General(tiled) if tiled.program.in_rows => {

@@ -61,8 +61,8 @@ pub(crate) enum Route {
     Nothing,
     /// One call over one tile.
     Single(SingleCall),
-    /// One call of two operands in one step: one is repeated along a short inner axis, stores are
-    /// non-temporal, or rows are short.
+    /// One call of two operands in one step over several tiles: one is repeated along a short inner axis,
+    /// stores are non-temporal, or rows are short.
     Pair(TiledProgram),
     /// One call of two operands of which one is transposed.
     Turned(TurnedCall),
@@ -70,7 +70,7 @@ pub(crate) enum Route {
     Rows(RowsCall),
     /// One chain over rows.
     Fold(FoldCall),
-    /// One chain with numbers, or one choice, over one tile.
+    /// One chain with numbers, one choice, or one call with a repeated operand, over one tile.
     Step(StepCall),
     /// A gradient that is one sum over one tile.
     Sum(SumCall),
@@ -167,8 +167,8 @@ pub(crate) fn route(
     if let Some(call) = single(task, problem, lowered) {
         return Ok(Route::Single(call));
     }
-    if let Some(tiled) = pair_route(task, problem, lowered) {
-        return Ok(Route::Pair(tiled));
+    if let Some(route) = pair_route(task, problem, lowered) {
+        return Ok(route);
     }
     // Those routes have no tiles, of which blocks could be made.
     if !task.is_staged
@@ -237,7 +237,7 @@ fn single(task: Task, problem: &Problem<'_>, lowered: &Lowered) -> Option<Single
 }
 
 /// One call of two operands in one step, if that is the fastest way.
-fn pair_route(task: Task, problem: &Problem<'_>, lowered: &Lowered) -> Option<TiledProgram> {
+fn pair_route(task: Task, problem: &Problem<'_>, lowered: &Lowered) -> Option<Route> {
     let expression = problem.elementwise()?;
     let (function, [Node::Operand(a), Node::Operand(b)]) = as_call(expression)? else {
         return None;
@@ -265,8 +265,11 @@ fn pair_route(task: Task, problem: &Problem<'_>, lowered: &Lowered) -> Option<Ti
         }
     };
     program.steps.push(Step { work, target: Target::Output, varies: u64::MAX, stationary: false });
-    let used = [*a, *b].iter().map(|&place| u32::try_from(place).unwrap_or(u32::MAX)).collect();
-    Some(TiledProgram { tiling, program, used, non_temporal })
+    let used: SmallVec<_> = [*a, *b].iter().map(|&place| u32::try_from(place).unwrap_or(u32::MAX)).collect();
+    if !non_temporal && let Some(call) = StepCall::of_program(&program, &tiling, &used) {
+        return Some(Route::Step(call));
+    }
+    Some(Route::Pair(TiledProgram { tiling, program, used, non_temporal }))
 }
 
 /// One call of two operands without registers: one of them is transposed, or there are long rows.

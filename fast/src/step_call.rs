@@ -1,16 +1,17 @@
-//! A result of one tile that is one chain with numbers among its arguments, or one choice: many a gradient by
-//! an operand that is not stretched, `select(c, x, y)` or a rectifier. Everything but the addresses of the
-//! buffers is decided when it is planned, so a run is one call of a kernel. The loops over tiles and steps
-//! took at least a fifth of the time of the gradient of a `select` over 1,024 elements.
+//! A result of one tile that is one chain with numbers among its arguments, one choice, or one call with an
+//! operand that is repeated along a short inner axis: many a gradient by an operand that is not stretched,
+//! `select(c, x, y)`, a rectifier or (n,3) + (3). Everything but the addresses of the buffers is decided when
+//! it is planned, so a run is one call of a kernel. The loops over tiles and steps took at least a fifth of
+//! the time of the gradient of a `select` over 1,024 elements.
 #![deny(clippy::wildcard_enum_match_arm)]
 
-use crate::arch::{CallKernel, ChainKind, ChainOp, Comparison, Table};
+use crate::arch::{CallKernel, ChainKind, ChainOp, Comparison, Pairing, Repeat, Table};
 use crate::buffers::{Input, Output};
 use crate::dispatch::by_float_bank;
 use crate::execute::Links;
 use crate::fold::Place;
 use crate::given::{Find, Given, GivenLinks, Numbers, RunArguments};
-use crate::program::{Program, Target, Work};
+use crate::program::{Program, Source, Target, Work};
 use crate::scratch::{BankCall, Float, FloatBank};
 use crate::tiling::Tiling;
 
@@ -29,6 +30,7 @@ enum Value {
     Chain { kind: ChainKind, first: Given, links: GivenLinks },
     Choice { comparison: Comparison, arguments: [Given; 4] },
     Select { kernel: BankCall, condition: Place, branches: [Given; 2] },
+    Pair { pairing: Pairing, whole: Place, part: Place, repeat: Repeat },
 }
 
 impl StepCall {
@@ -39,6 +41,11 @@ impl StepCall {
         let mut find = Find::new(before, tiling, used, (1, count))?;
         let (bank, value) = value(&mut find, &last.work, program)?;
         Some(StepCall { bank, numbers: find.numbers, value })
+    }
+
+    /// Whether it is a call with a repeated operand.
+    pub(crate) fn is_pair(&self) -> bool {
+        matches!(self.value, Value::Pair { .. })
     }
 
     /// Computes the result.
@@ -71,6 +78,10 @@ impl StepCall {
                 };
                 kernel.run(condition.values, chosen, other, out);
             }
+            Value::Pair { pairing, whole, part, repeat } => {
+                let [whole, part] = [whole, part].map(|place| arguments.operand(place).values);
+                kernels.paired.run(pairing, whole, part, repeat, None, out);
+            }
         }
     }
 }
@@ -84,6 +95,10 @@ fn value(find: &mut Find<'_>, work: &Work, program: &Program) -> Option<(FloatBa
     }
     if let Work::Choose { comparison, bank, arguments } = *work {
         return Some((bank, Value::Choice { comparison, arguments: find.each(arguments)? }));
+    }
+    if let Work::Pair { pairing, bank, whole, part, repeat } = *work {
+        let whole = find.operand(Source::Operand { access: whole, scalar: false })?;
+        return Some((bank, Value::Pair { pairing, whole, part: find.repeated(part, repeat), repeat }));
     }
     let Work::Call { kernel, arguments: [condition, chosen, other] } = *work else { return None };
     let bank = if let BankCall::F64(CallKernel::Select(_)) = kernel {

@@ -158,18 +158,48 @@ pub(super) fn lines<const N: usize, T: Copy>(from: &[T], times: usize, out: &mut
 /// The longest inner axis for which [`Pairing`]s are used.
 pub(crate) const MAX_REPEAT: usize = 4;
 
+/// The entries of a table of a vector's elements. A vector may begin inside of a group of `N` elements; then
+/// it reads the table from that place on.
+#[cfg(target_arch = "x86_64")]
+const LANES: usize = 16 + MAX_REPEAT;
+
+/// Which value each element takes, if each value is taken `N` times in a row. (With tables that were filled
+/// at run time, and the last elements one at a time, (1000,3) + (3) took 1.2 to 3.8 times as long,
+/// `benches/quick`.)
+#[cfg(target_arch = "x86_64")]
+const fn each<const N: usize>() -> [u8; LANES] {
+    let (mut values, mut lane) = ([0; LANES], N);
+    while lane < LANES {
+        values[lane] = values[lane - N] + 1;
+        lane += 1;
+    }
+    values
+}
+
+/// The same if `N` values are taken over and over.
+#[cfg(target_arch = "x86_64")]
+const fn over_and_over<const N: usize>() -> [u8; LANES] {
+    let (mut values, mut lane) = ([0; LANES], 1);
+    while lane < LANES {
+        values[lane] = if values[lane - 1] as usize + 1 < N { values[lane - 1] + 1 } else { 0 };
+        lane += 1;
+    }
+    values
+}
+
 /// Defines the kernel for one element type, with its loop over groups.
 #[cfg(target_arch = "x86_64")]
 macro_rules! paired {
     ($name:ident, $run:ident {
         element: $type:ty,
         width: $width:literal,
-        index: $lane:ty,
         mask: $mask:ty,
         vector: $vector:ident,
+        index: $index:ident,
         load: $load:ident,
         load_masked: $load_masked:ident,
         store: $store:ident,
+        store_masked: $store_masked:ident,
         store_non_temporal: $store_non_temporal:ident,
         permute: $permute:ident,
         add: $add:ident,
@@ -188,55 +218,32 @@ macro_rules! paired {
             out: &mut [$type],
         ) {
             check_pair(a, b, repeat, out);
-            let non_temporal = stores.is_some();
             let (Repeat::Each(times) | Repeat::All(times)) = repeat;
-            let count = out.len();
-            // The elements before the first aligned vector, if stores are non-temporal, and those at the end
-            // are computed one at a time.
-            let head = if non_temporal { out.as_ptr().align_offset(64).min(count) } else { 0 };
-            let vectors = if times <= MAX_REPEAT {
-                // The length of a group. For the longest repetitions, it would overflow.
-                let group = times * $width;
-                (count - head) / group * group
-            } else {
-                0
-            };
-            let one_element = |at: usize| {
-                let b = match repeat {
-                    Repeat::Each(times) => b[at / times],
-                    Repeat::All(period) => b[at % period],
-                };
-                match pairing {
-                    Pairing::Add => a[at] + b,
-                    Pairing::Subtract => a[at] - b,
-                    Pairing::SubtractFrom => b - a[at],
-                    Pairing::Multiply => a[at] * b,
-                }
-            };
-            (0..head).chain(head + vectors..count).for_each(|at| out[at] = one_element(at));
-            if vectors == 0 {
-                return;
+            if times > MAX_REPEAT {
+                return pair(a, b, repeat, out, |a, b| match pairing {
+                    Pairing::Add => a + b,
+                    Pairing::Subtract => a - b,
+                    Pairing::SubtractFrom => b - a,
+                    Pairing::Multiply => a * b,
+                });
             }
             use std::arch::x86_64::{$add, $mul, $sub};
-            let place = head..head + vectors;
-            // SAFETY: this function has the instructions. `place` is whole groups inside `out` and `a`, and
-            // `b` has the values for all of `out`, by `check_pair`. If stores are non-temporal, `place`
-            // starts aligned to a vector.
+            let non_temporal = stores.is_some();
+            // SAFETY: this function has the instructions. `a` and `b` have the values for all of `out`, by
+            // `check_pair`.
             unsafe {
                 macro_rules! by {
                     ($n:literal) => {
                         match pairing {
-                            Pairing::Add => {
-                                $run::<$n>(a, b, repeat, non_temporal, place, out, |a, b| $add(a, b))
-                            }
+                            Pairing::Add => $run::<$n>(a, b, repeat, non_temporal, out, |a, b| $add(a, b)),
                             Pairing::Subtract => {
-                                $run::<$n>(a, b, repeat, non_temporal, place, out, |a, b| $sub(a, b))
+                                $run::<$n>(a, b, repeat, non_temporal, out, |a, b| $sub(a, b))
                             }
                             Pairing::SubtractFrom => {
-                                $run::<$n>(a, b, repeat, non_temporal, place, out, |a, b| $sub(b, a))
+                                $run::<$n>(a, b, repeat, non_temporal, out, |a, b| $sub(b, a))
                             }
                             Pairing::Multiply => {
-                                $run::<$n>(a, b, repeat, non_temporal, place, out, |a, b| $mul(a, b))
+                                $run::<$n>(a, b, repeat, non_temporal, out, |a, b| $mul(a, b))
                             }
                         }
                     };
@@ -250,11 +257,12 @@ macro_rules! paired {
             }
         }
 
-        /// Whole groups of `N` vectors. After a group, the repeated argument starts a vector again.
+        /// Groups of `N` vectors, after which the repeated argument starts a vector again. The elements
+        /// before the first aligned vector, if stores are non-temporal, and those after the last group are
+        /// vectors of which a part is read and written.
         ///
         /// # Safety
-        /// `place` is a multiple of `N` vectors inside `out` and `a`, and `b` has the values for it. With
-        /// `non_temporal`, it starts aligned to a vector. `N` is the number in `repeat`.
+        /// `a` has as many elements as `out`, and `b` the values for them. `N` is the number in `repeat`.
         #[inline]
         #[target_feature(enable = "avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl")]
         unsafe fn $run<const N: usize>(
@@ -262,74 +270,75 @@ macro_rules! paired {
             b: &[$type],
             repeat: Repeat,
             non_temporal: bool,
-            place: std::ops::Range<usize>,
             out: &mut [$type],
             f: impl Fn(std::arch::x86_64::$vector, std::arch::x86_64::$vector) -> std::arch::x86_64::$vector,
         ) {
             use std::arch::x86_64::{
-                _mm512_loadu_si512, $load, $load_masked, $permute, $store, $store_non_temporal,
+                _mm_loadu_si128, $index, $load, $load_masked, $permute, $store, $store_masked,
+                $store_non_temporal,
             };
-            let first = place.start;
-            let (mut from, mut mask) = ([0; N], [<$mask>::MAX; N]);
-            let (mut lanes, mut ring) = ([[0; $width]; N], [[<$type>::default(); $width]; N]);
-            for k in 0..N {
-                let phase = (first + k * $width) % N;
-                from[k] = (first + k * $width) / N;
-                mask[k] = <$mask>::MAX >> ($width - ((phase + $width - 1) / N + 1));
-                for lane in 0..$width {
-                    #[allow(
-                        clippy::cast_possible_truncation,
-                        clippy::cast_possible_wrap,
-                        reason = "an index into a vector"
-                    )]
-                    let value = ((phase + lane) / N) as $lane;
-                    lanes[k][lane] = value;
-                    ring[k][lane] = if let Repeat::All(_) = repeat { b[(phase + lane) % N] } else { b[0] };
-                }
-            }
-            // SAFETY: the caller guarantees that all of `place` is inside `a` and `out`. The mask restricts
-            // each load of `b` to the values for those elements.
+            const { assert!(N <= MAX_REPEAT) };
+            let count = out.len();
+            let head = if non_temporal { out.as_ptr().align_offset(64).min(count) } else { 0 };
+            let end = head + (count - head) / (N * $width) * (N * $width);
+            // The first `values` elements of a vector.
+            let part = |values: usize| <$mask>::MAX >> ($width - values);
+            // Where the values of `count` elements from `at` on begin, and which they are.
+            let values = |at: usize, count: usize| (at / N, part((at % N + count - 1) / N + 1));
+            let (a, b, out) = (a.as_ptr(), b.as_ptr(), out.as_mut_ptr());
+            // SAFETY: the caller guarantees that all elements up to `count` are inside `a` and `out`. The
+            // masks restrict each load of `b` to the values for the elements in question, and partial vectors
+            // to elements before `count`. Tables have 16 entries from each place inside of a group on. With
+            // non-temporal stores, groups start aligned to a vector.
             unsafe {
-                let lanes: [_; N] = std::array::from_fn(|k| _mm512_loadu_si512(lanes[k].as_ptr().cast()));
-                let ring: [_; N] = std::array::from_fn(|k| $load(ring[k].as_ptr()));
-                let (a, b, out) = (a.as_ptr(), b.as_ptr(), out.as_mut_ptr());
-                let each =
-                    |k: usize, row: usize| $permute(lanes[k], $load_masked(mask[k], b.add(row + from[k])));
-                let value = |at: usize, second| f($load(a.add(at)), second);
-                let groups = place.step_by(N * $width).zip((0..).step_by($width));
-                match (repeat, non_temporal) {
-                    (Repeat::Each(_), false) => {
-                        for (at, row) in groups {
-                            (0..N).for_each(|k| {
-                                $store(out.add(at + k * $width), value(at + k * $width, each(k, row)))
-                            });
+                // The entries of a table for a vector that begins with element `at`.
+                let lanes = |table: &[u8; LANES], at: usize| {
+                    $index(_mm_loadu_si128(table[at % N..at % N + 16].as_ptr().cast()))
+                };
+                let each = |at: usize| lanes(const { &each::<N>() }, at);
+                let ring = |at: usize| {
+                    $permute(lanes(const { &over_and_over::<N>() }, at), $load_masked(part(N), b))
+                };
+                // Computes `count` elements, less than a vector or one.
+                let partly = |at: usize, count: usize| {
+                    let second = match repeat {
+                        Repeat::Each(_) => {
+                            let (from, mask) = values(at, count);
+                            $permute(each(at), $load_masked(mask, b.add(from)))
                         }
-                    }
-                    (Repeat::Each(_), true) => {
-                        for (at, row) in groups {
-                            (0..N).for_each(|k| {
-                                $store_non_temporal(
-                                    out.add(at + k * $width),
-                                    value(at + k * $width, each(k, row)),
-                                )
-                            });
+                        Repeat::All(_) => ring(at),
+                    };
+                    let value = f($load_masked(part(count), a.add(at)), second);
+                    $store_masked(out.add(at), part(count), value);
+                };
+                (0..head).step_by($width).for_each(|at| partly(at, $width.min(head - at)));
+                let starts: [usize; N] = std::array::from_fn(|k| head + k * $width);
+                let compute = |at: usize, second| {
+                    let (value, to) = (f($load(a.add(at)), second), out.add(at));
+                    if non_temporal { $store_non_temporal(to, value) } else { $store(to, value) }
+                };
+                let groups = (head..end).step_by(N * $width).zip((0..).step_by($width));
+                if head < end {
+                    match repeat {
+                        Repeat::Each(_) => {
+                            let lanes = starts.map(each);
+                            let places = starts.map(|at| values(at, $width));
+                            for (at, row) in groups {
+                                (0..N).for_each(|k| {
+                                    let second = $load_masked(places[k].1, b.add(row + places[k].0));
+                                    compute(at + k * $width, $permute(lanes[k], second));
+                                });
+                            }
                         }
-                    }
-                    (Repeat::All(_), false) => {
-                        for (at, _) in groups {
-                            (0..N).for_each(|k| {
-                                $store(out.add(at + k * $width), value(at + k * $width, ring[k]))
-                            });
-                        }
-                    }
-                    (Repeat::All(_), true) => {
-                        for (at, _) in groups {
-                            (0..N).for_each(|k| {
-                                $store_non_temporal(out.add(at + k * $width), value(at + k * $width, ring[k]))
-                            });
+                        Repeat::All(_) => {
+                            let rings = starts.map(ring);
+                            for (at, _) in groups {
+                                (0..N).for_each(|k| compute(at + k * $width, rings[k]));
+                            }
                         }
                     }
                 }
+                (end..count).step_by($width).for_each(|at| partly(at, $width.min(count - at)));
             }
         }
     };
@@ -340,12 +349,13 @@ paired! {
     pair_f64, pair_groups_f64 {
         element: f64,
         width: 8,
-        index: i64,
         mask: u8,
         vector: __m512d,
+        index: _mm512_cvtepu8_epi64,
         load: _mm512_loadu_pd,
         load_masked: _mm512_maskz_loadu_pd,
         store: _mm512_storeu_pd,
+        store_masked: _mm512_mask_storeu_pd,
         store_non_temporal: _mm512_stream_pd,
         permute: _mm512_permutexvar_pd,
         add: _mm512_add_pd,
@@ -358,12 +368,13 @@ paired! {
     pair_f32, pair_groups_f32 {
         element: f32,
         width: 16,
-        index: i32,
         mask: u16,
         vector: __m512,
+        index: _mm512_cvtepu8_epi32,
         load: _mm512_loadu_ps,
         load_masked: _mm512_maskz_loadu_ps,
         store: _mm512_storeu_ps,
+        store_masked: _mm512_mask_storeu_ps,
         store_non_temporal: _mm512_stream_ps,
         permute: _mm512_permutexvar_ps,
         add: _mm512_add_ps,

@@ -18,6 +18,7 @@ mod grids;
 mod halves;
 mod lengths;
 mod moves;
+mod pairs;
 mod rows;
 
 use super::*;
