@@ -36,6 +36,7 @@
 //!       row r + 3  [ v ][ v ]...
 //! ```
 
+use super::exp_of;
 use super::extent::Extent;
 use super::group::{ahead, compute, counted, fetch};
 use super::stream::LINE;
@@ -231,7 +232,7 @@ pub(super) unsafe fn run<V: Vector, const GROUP: usize, const KIND: u8, const NO
             }
         }
         let mut first = Link { op: first.op, values: first.values, step: first.step, scalar: first.scalar };
-        let how = How { fetches, small: GROUP > 4 && KIND == WITH_EXP && divides::<V>(links) };
+        let how = How { fetches, small: GROUP > 4 && KIND == WITH_EXP && divides(links) };
         let mut rest = out;
         loop {
             let (out, others) = rest.split_at_mut(width);
@@ -255,14 +256,13 @@ struct How {
     small: bool,
 }
 
-/// Whether a chain of f64 has a quotient. Quotients of vectors of 512 bits take 16 cycles each, in which the
-/// processor computes only what it sees ahead: with groups of four vectors, the exp of the next group.
-/// (x/(1+exp(-x)) takes 0.88 to 0.90 of the time, `benches/quick`. In f32, with quotients of 10 cycles, it
-/// takes 1.05 to 1.09.)
+/// Whether a chain has a quotient. Quotients of vectors of 512 bits take 10 cycles each, and those of f64 16,
+/// in which the processor computes only what it sees ahead: with groups of four vectors, the exp of the next
+/// group. (x/(1+exp(-x)) of f64 takes 0.88 to 0.90 of the time, `benches/quick`. In f32 it takes 0.82 on an
+/// Intel Xeon of model 106, and 1.05 to 1.09 on one of model 207, which sees further ahead.)
 #[inline(always)]
-fn divides<V: Vector>(links: &[Link<'_, V::Element>]) -> bool {
-    let is_quotient = |link: &Link<'_, V::Element>| matches!(link.op, ChainOp::Divide | ChainOp::DivideInto);
-    size_of::<V::Element>() == 8 && links.iter().any(is_quotient)
+fn divides<T>(links: &[Link<'_, T>]) -> bool {
+    links.iter().any(|link| matches!(link.op, ChainOp::Divide | ChainOp::DivideInto))
 }
 
 /// Whether rows take longer together than one after another. If they are not whole cache lines, most stores
@@ -413,6 +413,9 @@ unsafe fn row<V: Vector, const GROUP: usize, const KIND: u8, const NON_TEMPORAL:
     // SAFETY: the caller guarantees the instructions of `V`. Every group is inside `out`, and so inside every
     // argument. Groups with non-temporal stores start at `boundary` and advance by whole vectors.
     unsafe {
+        if KIND == WITH_EXP && !NON_TEMPORAL && exp_of::row::<V>(chain, how.fetches, out) {
+            return;
+        }
         while NON_TEMPORAL && at < boundary.min(count) {
             group::<V::Element, 1, 1, KIND, false>(chain, [0, at], [at, 0], out);
             at += 1;

@@ -129,7 +129,7 @@ pub(super) unsafe fn compute<V: Vector, const U: usize, const ROWS: usize, const
 
 /// exp of a group, as many vectors at a time as there are registers for.
 #[inline(always)]
-fn exp<V: Vector, const U: usize>(mut a: [V; U]) -> [V; U] {
+pub(super) fn exp<V: Vector, const U: usize>(mut a: [V; U]) -> [V; U] {
     const {
         assert!(V::EXP_GROUP == 4 || V::EXP_GROUP == 2);
         assert!(U <= V::EXP_GROUP || U.is_multiple_of(V::EXP_GROUP));
@@ -171,7 +171,7 @@ pub(super) fn fetch<V: Vector, const U: usize>(
 /// # Safety
 /// As for [`compute`].
 #[inline(always)]
-unsafe fn read<V: Vector, const U: usize, const ROWS: usize>(
+pub(super) unsafe fn read<V: Vector, const U: usize, const ROWS: usize>(
     link: &Link<'_, V::Element>,
     [row, at]: [usize; 2],
 ) -> [V; U] {

@@ -38,6 +38,7 @@ mod choice;
 mod compare;
 mod condition;
 mod element;
+mod exp_of;
 mod expand;
 mod extent;
 #[cfg(target_arch = "x86_64")]

@@ -239,3 +239,65 @@ macro_rules! sums_have_the_bits_of_their_values {
 }
 sums_have_the_bits_of_their_values! { the_sum_of_a_chain_of_f64_has_the_bits_of_the_sum_of_its_values, f64, float_f64 }
 sums_have_the_bits_of_their_values! { the_sum_of_a_chain_of_f32_has_the_bits_of_the_sum_of_its_values, f32, float_f32 }
+
+/// exp of a sum, difference or product, which is a loop of its own, is exp of the values of that. Some are so
+/// large or small that exp has another way for them.
+macro_rules! exp_of_two {
+    ($name:ident, $type:ty, $kernels:ident) => {
+        #[test]
+        fn $name() {
+            let all: Vec<$type> =
+                (0..2000u16).map(|at| <$type>::from(at % 97) / 9.0 - 5.0).map(|x| x * x * x).collect();
+            type Function = fn($type, $type) -> $type;
+            let functions: [(ChainOp, Function); 4] = [
+                (ChainOp::Add, |a, b| a + b),
+                (ChainOp::Subtract, |a, b| a - b),
+                (ChainOp::SubtractFrom, |a, b| b - a),
+                (ChainOp::Multiply, |a, b| a * b),
+            ];
+            let widths = [1, 8, 16, 31, 32, 33, 63, 64, 65, 72, 100, 127, 129, 300];
+            for (table, width) in tables().into_iter().flat_map(|table| widths.map(|width| (table, width))) {
+                let chain = &table.$kernels.chain;
+                let (rows, none) = (3, Link { op: ChainOp::Exp, values: &[][..], step: 0, scalar: true });
+                for (op, f) in functions {
+                    for (scalar, start) in [[false; 2], [true, false], [false, true], [true; 2]]
+                        .into_iter()
+                        .flat_map(|scalar| [(scalar, 0), (scalar, 1)])
+                    {
+                        let link = |which: usize| {
+                            let values = &all[which * 700..]
+                                [..2 * (width + 2) + if scalar[which] { 1 } else { width }];
+                            Link { op, values, step: width + 2, scalar: scalar[which] }
+                        };
+                        let read = |which: usize, row: usize, at: usize| {
+                            let Link { values, step, .. } = link(which);
+                            values[row * step + if scalar[which] { 0 } else { at }]
+                        };
+                        let values: Vec<$type> = (0..rows * width)
+                            .map(|at| (at / width, at % width))
+                            .map(|(row, at)| f(read(0, row, at), read(1, row, at)))
+                            .collect();
+                        let first = Link { op: ChainOp::Add, values: &values, step: width, scalar: false };
+                        let mut want = vec![0.0; rows * width];
+                        chain.run(&first, (&mut [none], false), rows, &mut want);
+                        let mut found = vec![-3.0; start + rows * width + 1];
+                        let place = &mut found[start..start + rows * width];
+                        chain.run(&link(0), (&mut [link(1), none], start == 0), rows, place);
+                        assert_eq!(
+                            found[start..start + rows * width],
+                            want,
+                            "{} {op:?} {width}",
+                            table.level
+                        );
+                        assert!(
+                            found[..start].iter().all(|&value| value == -3.0) && found.ends_with(&[-3.0]),
+                            "wrote outside the output"
+                        );
+                    }
+                }
+            }
+        }
+    };
+}
+exp_of_two! { exp_of_two_f64_is_exp_of_their_value, f64, float_f64 }
+exp_of_two! { exp_of_two_f32_is_exp_of_their_value, f32, float_f32 }
