@@ -49,6 +49,38 @@ fn in_the_vector_of_the_row_before(place: &At<'_>) -> i64 {
     axis.strides[place.operand]
 }
 
+/// The elements of the result, how many of them are in whole vectors of eight, and the number of this one, if
+/// it comes after those and the innermost axis has two to four elements.
+fn after_the_last_vector(place: &At<'_>) -> Option<(usize, usize)> {
+    let Visit { run, length, .. } = place.visit;
+    let elements = length * place.nest.axes.iter().rev().skip(1).map(|axis| axis.length).product::<usize>();
+    let (whole, number) = (elements / 8 * 8, run * length + place.place);
+    ((2..=4).contains(&length) && whole > 0 && number >= whole).then_some((whole, number))
+}
+
+/// How far a value that is repeated along a short axis is from that which the element after the last vector
+/// would have if a repetition began there.
+fn repetition_begun_by_the_tail(place: &At<'_>) -> i64 {
+    let Some((&row, axis)) = place.index.last().zip(place.nest.axes.iter().rev().nth(1)) else { return 0 };
+    let Some((whole, number)) = after_the_last_vector(place) else { return 0 };
+    let length = place.visit.length;
+    let begun = whole / length + (number - whole) / length;
+    if place.visit.path == Path::Splat && row > 0 && begun < number / length {
+        axis.strides[place.operand]
+    } else {
+        0
+    }
+}
+
+/// How far an element of a short row is from that which the element after the last vector would have if the
+/// row began there.
+fn row_begun_by_the_tail(place: &At<'_>) -> i64 {
+    let Some((whole, number)) = after_the_last_vector(place) else { return 0 };
+    let begun = (number - whole) % place.visit.length;
+    let still = place.nest.axes.iter().rev().nth(1).is_some_and(|axis| axis.strides[place.operand] == 0);
+    if still { place.step * (place.place as i64 - begun as i64) } else { 0 }
+}
+
 /// Whether an operand is one row for all, and another one has one value in each row.
 fn is_row_beside_a_column(place: &At<'_>) -> bool {
     let [.., outer, inner] = &place.nest.axes[..] else { return false };
@@ -199,6 +231,23 @@ pub(super) static FAULTS: &[Fault] = &[
             d.blocks.loads = |_| true;
             d.blocks.at = |place| at(place) - in_the_vector_of_the_row_before(place);
         },
+    },
+    Fault {
+        id: "blocks/tail-begins-a-repetition",
+        class: Class::Blocks,
+        title: "After the last whole vector of eight, a column along an axis of two to four begins a repetition.",
+        reports: &[],
+        plant: |d| {
+            d.blocks.loads = |_| true;
+            d.blocks.at = |place| at(place) - repetition_begun_by_the_tail(place);
+        },
+    },
+    Fault {
+        id: "blocks/tail-begins-a-row",
+        class: Class::Blocks,
+        title: "After the last whole vector of eight, a row of two to four elements is read from its first one on.",
+        reports: &[],
+        plant: |d| d.blocks.at = |place| at(place) - row_begun_by_the_tail(place),
     },
     Fault {
         id: "blocks/row-beside-a-column-read-once",
