@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `ops` | what a function does to one element |
 //! | `generic`, `chain`, `sum`, `grid`, `expand`, `across` | the loops |
+//! | `exp_of` | exp of a sum, a difference or a product |
 //! | `permuted` | repeated elements by permutations |
 //! | `rows` | the rows over which a function of two arguments runs |
 //! | `linked`, `condition` | several calls in one loop: of integers, and two comparisons of floats |
