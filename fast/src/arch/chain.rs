@@ -413,8 +413,8 @@ unsafe fn row<V: Vector, const GROUP: usize, const KIND: u8, const NON_TEMPORAL:
     // SAFETY: the caller guarantees the instructions of `V`. Every group is inside `out`, and so inside every
     // argument. Groups with non-temporal stores start at `boundary` and advance by whole vectors.
     unsafe {
-        if KIND == WITH_EXP && !NON_TEMPORAL && exp_of::row::<V>(chain, how.fetches, out) {
-            return;
+        if KIND == WITH_EXP && !NON_TEMPORAL {
+            at = exp_of::row::<V>(chain, how.fetches, out);
         }
         while NON_TEMPORAL && at < boundary.min(count) {
             group::<V::Element, 1, 1, KIND, false>(chain, [0, at], [at, 0], out);
