@@ -164,8 +164,8 @@ pub(crate) const MAX_REPEAT: usize = 4;
 const LANES: usize = 16 + MAX_REPEAT;
 
 /// Which value each element takes, if each value is taken `N` times in a row. (With tables that were filled
-/// at run time, and the last elements one at a time, (1000,3) + (3) took 1.2 to 3.8 times as long,
-/// `benches/quick`.)
+/// at every run, the last elements one at a time and loops over tiles, (1000,3) + (3) took 1.3 to 2.2 times
+/// as long, `benches/quick`.)
 #[cfg(target_arch = "x86_64")]
 const fn each<const N: usize>() -> [u8; LANES] {
     let (mut values, mut lane) = ([0; LANES], N);

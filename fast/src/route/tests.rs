@@ -210,3 +210,27 @@ fn what_is_no_chain_is_left_to_the_scheduler() {
         assert_eq!(both(expression, (0..4).map(dense).collect()).0, None);
     }
 }
+
+/// A call with a row or a column of two to four elements. Over one tile it is a step, which runs without
+/// tiles.
+#[test]
+fn calls_over_short_axes_are_pairs() {
+    let x = Expression::operand;
+    for function in [Function::Add, Function::Subtract, Function::Multiply] {
+        for (rows, width) in [(100, 2), (100, 3), (1000, 4), (100_000, 3)] {
+            for other in [[rows, 1], [1, width]] {
+                for pair in [[x(0), x(1)], [x(1), x(0)]] {
+                    let expression = Expression::call(function, pair).unwrap();
+                    let operation = Operation::Elementwise { expression };
+                    let plan = plan_of_two(1.0f32, [[rows, width], other], operation);
+                    // Rows are repeated by permutations, which only one level has.
+                    if other[1] == 1 || Level::detect() == Level::Avx512 {
+                        assert_eq!(plan.route_name(), "pair", "{rows}x{width} and {other:?}");
+                        let is_one_tile = matches!(plan.route(), Route::Step(_));
+                        assert_eq!(is_one_tile, rows < 100_000, "{rows}x{width} and {other:?}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -14,7 +14,7 @@ fn value_for(repeat: Repeat, at: usize) -> usize {
     }
 }
 
-/// `b` has the values that are needed and no more. The output starts at each place in a cache line, and
+/// `b` has the values that are needed and no more. The output starts at several places in a cache line, and
 /// nothing around it changes.
 fn compare<T: Copy + PartialEq + std::fmt::Debug>(
     paired: Paired<T>,

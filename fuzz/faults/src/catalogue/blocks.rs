@@ -49,8 +49,8 @@ fn in_the_vector_of_the_row_before(place: &At<'_>) -> i64 {
     axis.strides[place.operand]
 }
 
-/// The elements of the result, how many of them are in whole vectors of eight, and the number of this one, if
-/// it comes after those and the innermost axis has two to four elements.
+/// How many elements of the result are in whole vectors of eight, and the number of this one, if it comes
+/// after those and the innermost axis has two to four elements.
 fn after_the_last_vector(place: &At<'_>) -> Option<(usize, usize)> {
     let Visit { run, length, .. } = place.visit;
     let elements = length * place.nest.axes.iter().rev().skip(1).map(|axis| axis.length).product::<usize>();
