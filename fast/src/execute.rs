@@ -112,8 +112,8 @@ impl Tile<'_, '_> {
             Work::Call { kernel, arguments } => {
                 by_call!(kernel, kernel => self.call(kernel, arguments, None, step.target, count));
             }
-            Work::Group { kernel, start, end } => {
-                by_call!(kernel, kernel => self.group(kernel, start..end, step.target, count));
+            Work::Condition { kernel, start, end } => {
+                by_call!(kernel, kernel => self.condition(kernel, start..end, step.target, count));
             }
             Work::RoundedCall { kernel, arguments, round } => {
                 self.call(kernel, arguments, Some(round), step.target, count);
@@ -129,7 +129,7 @@ impl Tile<'_, '_> {
             }
             Work::Chain { bank, first, start, end, width } => {
                 let width = width as usize;
-                by_float_bank!(bank, T => self.chain::<T>(first, start..end, step.target, (count, width)));
+                by_bank!(bank, T => self.chain::<T>(first, start..end, step.target, (count, width)));
             }
             Work::ChainSum { bank, first, start, end, onto } => {
                 by_float_bank!(bank, T => self.chain_sum::<T>(first, start..end, onto, count));
@@ -306,26 +306,21 @@ impl Tile<'_, '_> {
                 kernel.run(tile.read(a, count), tile.read(b, count), out);
             }),
             CallKernel::Select(kernel) => self.select(kernel, arguments, target, count),
-            CallKernel::Linked(_) | CallKernel::Condition(_) => {
-                unreachable!("a group of calls is not a call")
-            }
+            CallKernel::Condition(_) => unreachable!("a condition is not a call"),
         }
     }
 
-    /// A group of calls, whose arguments are those of some links.
-    fn group<T: Lane>(&mut self, kernel: CallKernel<T>, links: Range<u32>, target: Target, count: usize) {
+    /// A condition, whose arguments are those of some links.
+    fn condition<T: Lane>(&mut self, kernel: CallKernel<T>, links: Range<u32>, target: Target, count: usize) {
         let links = &self.run.program.links[links.start as usize..links.end as usize];
         match kernel {
-            CallKernel::Linked(kernel) => self.write::<T>(target, count, |tile, out| {
-                kernel.run(Arguments(&tile.arguments(links, count)), out);
-            }),
             CallKernel::Condition(kernel) => self.write::<bool>(target, count, |tile, out| {
                 kernel.run(Arguments(&tile.arguments(links, count)), out);
             }),
             CallKernel::Unary(_)
             | CallKernel::Binary(_)
             | CallKernel::Comparison(_)
-            | CallKernel::Select(_) => unreachable!("a call is not a group of calls"),
+            | CallKernel::Select(_) => unreachable!("a call is not a condition"),
         }
     }
 
@@ -408,7 +403,7 @@ impl Tile<'_, '_> {
         given
     }
 
-    fn chain<T: Float>(
+    fn chain<T: Lane>(
         &mut self,
         first: Source,
         links: Range<u32>,
@@ -423,19 +418,19 @@ impl Tile<'_, '_> {
         let count = if rows == 1 { count } else { count / rows };
         self.write::<T>(target, count, |tile, out| {
             let mut given = tile.links::<T>(&links, count);
-            let kernels = T::float_kernels(run.table);
+            let chains = T::kernels(run.table).chains();
             let first = tile.link(ChainOp::Add, Some(first), count);
             match tile.stores {
                 Some(stores) if target == Target::Output => {
-                    kernels.chain_non_temporal(stores, &first, &mut given, rows, out);
+                    chains.run_non_temporal(stores, &first, &mut given, rows, out);
                 }
-                _ => kernels.chain.run(&first, (&mut given, run.fetches_for_exp), rows, out),
+                _ => chains.run(&first, (&mut given, run.fetches_for_exp), rows, out),
             }
         });
     }
 
     /// A chain over the rows of one tile, whose arguments are read by rows in place of being gathered.
-    fn chain_within<T: Float>(
+    fn chain_within<T: Lane>(
         &mut self,
         first: Source,
         links: Range<u32>,
@@ -448,8 +443,8 @@ impl Tile<'_, '_> {
             let mut given: Links<'_, T> =
                 links.iter().map(|&(op, source)| tile.link_within(op, source, count, width)).collect();
             let first = tile.link_within(ChainOp::Add, Some(first), count, width);
-            let kernels = T::float_kernels(run.table);
-            kernels.chain.run(&first, (&mut given, run.fetches_for_exp), count / width, out);
+            let chains = T::kernels(run.table).chains();
+            chains.run(&first, (&mut given, run.fetches_for_exp), count / width, out);
         });
     }
 

@@ -10,15 +10,15 @@
 
 use crate::arch::{ChainKind, ChainOp, Link, Table};
 use crate::buffers::{Input, Output, Stored};
-use crate::dispatch::by_float_bank;
+use crate::dispatch::by_bank;
 use crate::execute::Links;
 use crate::inline_capacity::LINKS;
 use crate::parallel::is_short;
-use crate::program::{Program, Source, Step, Target, Work, chain_op, swapped};
-use crate::route::are_beyond_caches;
-use crate::scratch::{Float, FloatBank};
+use crate::program::{Program, Source, Step, Target, Work, bank_of, chain_op, swapped};
+use crate::route::{are_beyond_caches, size_of_dtype};
+use crate::scratch::{Bank, Lane};
 use crate::tiling::{AccessKind, Axes, Tiling};
-use broadcheck_spec::{Expression, Node};
+use broadcheck_spec::{DType, Expression, Node};
 use smallvec::SmallVec;
 
 /// The bytes of the shortest row over which a chain runs in place, instead of gathering several rows. It is
@@ -36,7 +36,7 @@ const NODES: usize = 24;
 /// A chain over rows.
 #[derive(Debug)]
 pub(crate) struct FoldCall {
-    bank: FloatBank,
+    bank: Bank,
     kind: ChainKind,
     pub(crate) rows: usize,
     first: Place,
@@ -93,10 +93,10 @@ pub(crate) fn operands(expression: &Expression) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Whether all calls of an expression can be links of a chain, there are two at least, and no operand occurs
-/// twice.
+/// Whether all calls of an expression can be links of a chain of a dtype, there are two at least, and no
+/// operand occurs twice.
 #[inline]
-pub(crate) fn may_fold(expression: &Expression) -> bool {
+pub(crate) fn may_fold(expression: &Expression, dtype: DType) -> bool {
     let (mut seen, mut calls) = (0u64, 0);
     for node in expression.nodes() {
         match node {
@@ -108,7 +108,7 @@ pub(crate) fn may_fold(expression: &Expression) -> bool {
                 }
                 seen |= bit;
             }
-            Node::Call(call) if chain_op(call.function()).is_some() => calls += 1,
+            Node::Call(call) if chain_op(call.function(), dtype).is_some() => calls += 1,
             Node::Call(_) => return false,
         }
     }
@@ -121,13 +121,13 @@ impl FoldCall {
     /// several threads, or if an operand is neither contiguous nor one value in each row.
     pub(crate) fn of_expression(
         expression: &Expression,
-        (bank, size): (FloatBank, usize),
+        dtype: DType,
         axes: &Axes,
         offset: impl Fn(usize) -> usize,
     ) -> Option<FoldCall> {
         let (width, inner) = axes.axis(0)?;
         let (rows, outer) = axes.axis(1).unwrap_or((1, &[]));
-        let bytes = width.saturating_mul(size);
+        let bytes = width.saturating_mul(size_of_dtype(dtype));
         let is_long = rows == 1 || bytes >= SHORTEST_ROW;
         let has_short_rows = rows > 1 && bytes < LONG_ROW_OF_FUNCTIONS;
         let nodes = expression.nodes();
@@ -159,7 +159,7 @@ impl FoldCall {
                 }
                 Node::Call(call) => call,
             };
-            let op = chain_op(call.function())?;
+            let op = chain_op(call.function(), dtype)?;
             let (op, value, other) = match *call.arguments() {
                 [a, b] if chain == Some(b) => (swapped(op), b, Some(a)),
                 [a, b] => (op, a, Some(b)),
@@ -188,7 +188,7 @@ impl FoldCall {
             chain = Some(at);
         }
         let kind = ChainKind::of(links.iter().map(|&(op, _)| op));
-        Some(FoldCall { bank, kind, rows, first: first?, links })
+        Some(FoldCall { bank: bank_of(dtype), kind, rows, first: first?, links })
     }
 
     /// The chain that a program is over a tiling, if it is one and is too short for several threads. `used`
@@ -223,11 +223,11 @@ impl FoldCall {
 
     /// Computes the chain.
     pub(crate) fn run(&self, table: &Table, inputs: &[Input<'_>], output: &mut Output<'_>) {
-        by_float_bank!(self.bank, T => self.compute::<T>(table, inputs, output));
+        by_bank!(self.bank, T => self.compute::<T>(table, inputs, output));
     }
 
     #[inline(always)]
-    fn compute<T: Float>(&self, table: &Table, inputs: &[Input<'_>], output: &mut Output<'_>) {
+    fn compute<T: Lane>(&self, table: &Table, inputs: &[Input<'_>], output: &mut Output<'_>) {
         let link = |op: ChainOp, argument: &Place| {
             let &Place { scalar, step, .. } = argument;
             Link { op, values: argument.values::<T>(inputs), step, scalar }
@@ -237,7 +237,7 @@ impl FoldCall {
         for (op, argument) in &self.links {
             links.push(link(*op, argument));
         }
-        let kernel = T::float_kernels(table).chain.of(self.kind);
+        let kernel = T::kernels(table).chains().of(self.kind);
         let out = T::output(output);
         // Only chains with exp prefetch, and only these are asked how much there is to read and to write.
         let fetches = self.kind == ChainKind::WithExp && {

@@ -231,7 +231,7 @@ impl Plan {
     /// | `chain` | calls over one row, each with the result of the one before |
     /// | `chain of rows` | the same over many rows at once |
     /// | `choice of rows` | one choice by a comparison over many rows, or parts of one row, at once |
-    /// | `group` | the last calls in one loop: up to four of integers, or two comparisons and what joins them |
+    /// | `condition` | at the end two comparisons and what joins them, in one loop |
     /// | `step` | one chain with numbers among its arguments, or one choice, over one tile |
     /// | `sum` | a gradient over one tile that is added up, as one sum of a chain or of choices |
     /// | `gradient` | any other gradient that is added up |
@@ -270,7 +270,7 @@ impl Plan {
                     "chain of rows"
                 }
             }
-            Route::General(tiled) if tiled.program.ends_with_group() => "group",
+            Route::General(tiled) if tiled.program.ends_with_condition() => "condition",
             Route::Parts(_) => "parts",
             Route::General(_) => "tiles",
         }

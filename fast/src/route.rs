@@ -19,7 +19,7 @@ use crate::program::{
     schedule, shortest_row,
 };
 use crate::rows::RowsCall;
-use crate::scratch::{FloatBank, REGISTER_BYTES};
+use crate::scratch::REGISTER_BYTES;
 use crate::step_call::StepCall;
 use crate::sum_call::SumCall;
 use crate::tiling::{Axes, OperandLayout, Tiling};
@@ -185,8 +185,8 @@ pub(crate) fn route(
 /// One chain over rows, which [`general`] finds too, but later.
 fn fold_route(task: Task, problem: &Problem<'_>, lowered: &Lowered) -> Option<FoldCall> {
     let expression = problem.elementwise()?;
-    let bank = FloatBank::of(bank_of(task.in_place(task.dtype)?))?;
-    if task.is_staged || !may_fold(expression) {
+    // The bits of halves are no integers.
+    if task.is_staged || task.half.is_some() || !may_fold(expression, task.dtype) {
         return None;
     }
     let mut layouts: SmallVec<[OperandLayout<'_>; FOLDED]> = SmallVec::new();
@@ -194,7 +194,7 @@ fn fold_route(task: Task, problem: &Problem<'_>, lowered: &Lowered) -> Option<Fo
         layouts.push(lowered.layout(&problem.operands()[place], place));
     }
     let axes = Axes::of(lowered.loops(), &layouts);
-    FoldCall::of_expression(expression, (bank, size_of_dtype(task.dtype)), &axes, |at| layouts[at].offset)
+    FoldCall::of_expression(expression, task.dtype, &axes, |at| layouts[at].offset)
 }
 
 /// The route of an operand that is broadcast to a nonempty shape.

@@ -65,7 +65,7 @@ impl StepCall {
                     given.push(arguments.link(op, argument));
                 }
                 // What one tile reads is in the caches.
-                kernels.chain.of(kind).run(&first, (&mut given, false), 1, out);
+                T::kernels(table).chains().of(kind).run(&first, (&mut given, false), 1, out);
             }
             Value::Choice { comparison, arguments: given } => {
                 kernels.choose.run(comparison, &given.map(|given| arguments.get(given)), 1, out);
@@ -91,7 +91,7 @@ fn value(find: &mut Find<'_>, work: &Work, program: &Program) -> Option<(FloatBa
     if let Work::Chain { bank, first, start, end, width: 0 } = *work {
         let links = find.links(&program.links[start as usize..end as usize])?;
         let kind = ChainKind::of(links.iter().map(|&(op, _)| op));
-        return Some((bank, Value::Chain { kind, first: find.given(first)?, links }));
+        return Some((FloatBank::of(bank)?, Value::Chain { kind, first: find.given(first)?, links }));
     }
     if let Work::Choose { comparison, bank, arguments } = *work {
         return Some((bank, Value::Choice { comparison, arguments: find.each(arguments)? }));

@@ -141,10 +141,7 @@ impl TurnedCall {
                     },
                 );
             }
-            CallKernel::Unary(_)
-            | CallKernel::Select(_)
-            | CallKernel::Linked(_)
-            | CallKernel::Condition(_) => {
+            CallKernel::Unary(_) | CallKernel::Select(_) | CallKernel::Condition(_) => {
                 unreachable!("a call with a transposed operand has two operands")
             }
         }

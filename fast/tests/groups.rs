@@ -1,5 +1,5 @@
 //! Compares the engine with the interpreter, on every SIMD level, where it computes several calls together:
-//! groups of calls of integers, conditions of two comparisons, chains over bands of rows, choices over rows,
+//! chains of integers, conditions of two comparisons, chains over bands of rows, choices over rows,
 //! and derivatives.
 
 mod support;
@@ -30,16 +30,17 @@ fn request(random: &mut Random, dtype: DType, shapes: &[&[usize]], expression: E
     Request::new(Rules::Numpy, Operation::Elementwise { expression }, operands).unwrap()
 }
 
-/// Every two, three and four sums, differences and products, of which each takes the one before as its
-/// first or as its second argument, and products and sums of two of them.
+/// Sums, differences, products and negations of integers, of which each takes the one before as its first or
+/// as its second argument, over vectors, rows, columns and single values; and sums, differences and products
+/// of two of them.
 #[test]
-fn groups_of_calls_of_integers() {
-    let dtypes = [DType::I64, DType::U32, DType::I16, DType::U8, DType::I8];
+fn chains_of_integers() {
+    let dtypes = [DType::I64, DType::U32, DType::I16, DType::U8, DType::I8, DType::U64];
     let functions = [Function::Add, Function::Subtract, Function::Multiply];
-    let (mut random, mut groups) = (Random(31), 0);
+    let (mut random, mut chains) = (Random(31), 0);
     for (number, dtype) in (0..81 * 4).zip(dtypes.into_iter().cycle()) {
         let mut chain = x(0);
-        for at in 0..2 + number % 3 {
+        for at in 0..2 + number % 5 {
             let function = functions[number / 3usize.pow(u32::try_from(at).unwrap()) % 3];
             // Some operands are read more than once.
             let other = x([1, 2, 0, 1][(at + number / 7) % 4]);
@@ -48,14 +49,17 @@ fn groups_of_calls_of_integers() {
             } else {
                 call(function, other, chain)
             };
+            if (number + at) % 5 == 0 {
+                chain = Expression::call(Function::Negate, [chain]).unwrap();
+            }
         }
         for shapes in [[&[131][..]; 3], [&[3, 70], &[70], &[3, 1]], [&[5], &[1], &[5]]] {
             let way = check(&request(&mut random, dtype, &shapes, chain.clone()));
-            groups += usize::from(way == "group");
+            chains += usize::from(way.starts_with("chain"));
         }
     }
-    assert!(groups > 200, "{groups} of 972 are groups");
-    groups = 0;
+    assert!(chains > 500, "{chains} of 972 are chains");
+    chains = 0;
     for number in 0..27 {
         let function = |at: u32| functions[number / 3usize.pow(at) % 3];
         let joined = call(function(0), call(function(1), x(0), x(1)), call(function(2), x(2), x(0)));
@@ -63,16 +67,48 @@ fn groups_of_calls_of_integers() {
         for expression in [joined, more] {
             for dtype in dtypes {
                 let way = check(&request(&mut random, dtype, &[&[131][..]; 3], expression.clone()));
-                groups += usize::from(way == "group");
+                chains += usize::from(way.starts_with("chain"));
             }
         }
     }
-    assert!(groups > 25, "{groups} of 270 are groups");
+    assert!(chains > 250, "{chains} of 324 are chains");
 }
 
-/// Of some expressions, the engine computes the last calls in one loop.
+/// Calls of halves, which may be computed in their bits, are not calls of integers.
 #[test]
-fn common_expressions_end_with_a_group() {
+fn calls_of_halves_are_not_chains_of_integers() {
+    let mut random = Random(39);
+    let [sum, difference] =
+        [Function::Add, Function::Subtract].map(|function| move |a, b| call(function, a, b));
+    let negated = |a| Expression::call(Function::Negate, [a]).unwrap();
+    for expression in [
+        negated(difference(x(0), x(1))),
+        sum(x(0), negated(x(1))),
+        sum(call(Function::Multiply, x(0), x(1)), x(2)),
+        difference(difference(x(0), x(1)), x(2)),
+    ] {
+        for dtype in [DType::F16, DType::Bf16] {
+            for shapes in [[&[131][..]; 3], [&[3, 70], &[70], &[3, 1]], [&[5], &[1], &[5]]] {
+                check(&request(&mut random, dtype, &shapes, expression.clone()));
+            }
+        }
+    }
+}
+
+/// Results of integers of more than 8 MiB, which are written past the caches.
+#[test]
+fn large_results_of_integers() {
+    let mut random = Random(38);
+    let sum = || call(Function::Add, x(0), x(1));
+    let width = (1 << 17) + 3;
+    for (other, expression) in [([8, width], sum()), ([8, 1], call(Function::Multiply, sum(), x(0)))] {
+        check(&request(&mut random, DType::I64, &[&[8, width], &other], expression));
+    }
+}
+
+/// Of some expressions, the engine computes all calls in one loop.
+#[test]
+fn common_expressions_are_one_loop() {
     use Function as F;
     let product = |a, b| call(F::Multiply, x(a), x(b));
     let integers = [
@@ -89,10 +125,12 @@ fn common_expressions_end_with_a_group() {
         call(F::LogicalOr, call(F::Less, x(0), x(1)), call(F::Greater, x(2), product(0, 1))),
     ];
     let mut random = Random(36);
-    for (dtype, expressions) in [(DType::I32, &integers[..]), (DType::F32, &floats)] {
+    for (dtype, expressions, way) in
+        [(DType::I32, &integers[..], "chain"), (DType::F32, &floats, "condition")]
+    {
         for expression in expressions {
             let request = request(&mut random, dtype, &[&[100][..]; 3], expression.clone());
-            assert_eq!(check(&request), "group", "{request:?}");
+            assert_eq!(check(&request), way, "{request:?}");
         }
     }
 }
@@ -104,7 +142,7 @@ fn conditions_of_two_comparisons() {
     use Function as F;
     let comparisons = [F::Less, F::LessEqual, F::Greater, F::GreaterEqual, F::Equal];
     let mut random = Random(32);
-    let (mut number, mut groups) = (0, 0);
+    let (mut number, mut conditions) = (0, 0);
     for (first, second) in comparisons.iter().flat_map(|&first| comparisons.map(|second| (first, second))) {
         for joined in [F::LogicalAnd, F::LogicalOr] {
             for made in [None, Some(F::Add), Some(F::Subtract), Some(F::Multiply), Some(F::Divide)] {
@@ -128,12 +166,12 @@ fn conditions_of_two_comparisons() {
                 ] {
                     let expression = call(joined, a.clone(), b.clone());
                     let way = check(&request(&mut random, dtype, &shapes, expression));
-                    groups += usize::from(way == "group");
+                    conditions += usize::from(way == "condition");
                 }
             }
         }
     }
-    assert!(groups > 250, "{groups} of 1250 are groups");
+    assert!(conditions > 250, "{conditions} of 1250 are conditions");
 }
 
 /// A condition is an argument of other calls: of a choice, of another condition, and of nothing that is a

@@ -36,11 +36,9 @@
 //!       row r + 3  [ v ][ v ]...
 //! ```
 
-use super::exp_of;
 use super::extent::Extent;
-use super::group::{ahead, compute, counted, fetch};
+use super::group::{ChainVector, ahead, counted, fetch};
 use super::stream::LINE;
-use super::vector::Vector;
 
 /// The number of partial sums in a sum. It determines the result's bits, so it is the same on every level.
 pub(crate) const LANES: usize = 64;
@@ -203,14 +201,14 @@ pub(super) const WITH_EXP: u8 = ChainKind::WithExp as u8;
 /// # Safety
 /// The machine has the instructions of `V`.
 #[inline(always)]
-pub(super) unsafe fn run<V: Vector, const GROUP: usize, const KIND: u8, const NON_TEMPORAL: bool>(
+pub(super) unsafe fn run<V: ChainVector, const GROUP: usize, const KIND: u8, const NON_TEMPORAL: bool>(
     first: &Link<'_, V::Element>,
     (links, fetches): (&mut [Link<'_, V::Element>], bool),
     rows: usize,
     out: &mut [V::Element],
 ) {
     const {
-        assert!(<V::Element as Vector>::WIDTH == 1 && (KIND == WITH_EXP || GROUP == 8 || GROUP == 16));
+        assert!(<V::Element as ChainVector>::WIDTH == 1 && (KIND == WITH_EXP || GROUP == 8 || GROUP == 16));
     }
     if out.is_empty() {
         return;
@@ -272,7 +270,7 @@ fn divides<T>(links: &[Link<'_, T>]) -> bool {
 /// time over 256x264, 0.92 over 256x300, and in f64 0.89 over 256x150, `benches/quick`. In the cache it takes
 /// up to 1.7 times as long. Results there begin at a cache line.)
 #[inline(always)]
-fn splits_lines<V: Vector, const GROUP: usize>(width: usize, count: usize) -> bool {
+fn splits_lines<V: ChainVector, const GROUP: usize>(width: usize, count: usize) -> bool {
     let bytes = |elements: usize| elements.saturating_mul(size_of::<V::Element>());
     size_of::<V>() == LINE
         && width >= GROUP * V::WIDTH
@@ -286,7 +284,7 @@ const FIRST_LEVEL: usize = 32 << 10;
 /// The rows of the smallest band that can be computed together, if a row is so wide: of each row, a group
 /// takes the same number of vectors. No number of rows is enough for rows of less than a vector.
 #[inline(always)]
-fn fewest_rows<V: Vector, const GROUP: usize>(width: usize) -> usize {
+fn fewest_rows<V: ChainVector, const GROUP: usize>(width: usize) -> usize {
     match width / V::WIDTH {
         0 => usize::MAX,
         vectors if vectors >= GROUP / 4 => 4,
@@ -303,7 +301,7 @@ fn fewest_rows<V: Vector, const GROUP: usize>(width: usize) -> usize {
 /// `fewest` rows, which is [`fewest_rows`]. For each row, every vector argument has as many elements and
 /// every scalar has one.
 #[inline(always)]
-unsafe fn short_rows<V: Vector, const GROUP: usize, const KIND: u8>(
+unsafe fn short_rows<V: ChainVector, const GROUP: usize, const KIND: u8>(
     (first, links): (&Link<'_, V::Element>, &[Link<'_, V::Element>]),
     (rows, width): (usize, usize),
     fewest: usize,
@@ -337,7 +335,7 @@ unsafe fn short_rows<V: Vector, const GROUP: usize, const KIND: u8>(
 /// half or a quarter of it, and at least 4 and [`fewest_rows`]. For each row, every vector argument has
 /// `width` elements and every scalar has one.
 #[inline(always)]
-unsafe fn band<V: Vector, const GROUP: usize, const KIND: u8>(
+unsafe fn band<V: ChainVector, const GROUP: usize, const KIND: u8>(
     chain: (&Link<'_, V::Element>, &[Link<'_, V::Element>]),
     (row, count): (usize, usize),
     width: usize,
@@ -388,7 +386,7 @@ unsafe fn band<V: Vector, const GROUP: usize, const KIND: u8>(
 /// The machine has the instructions of `V`. `out` is not empty. In its row, every vector argument has as many
 /// elements, and every scalar has one.
 #[inline(always)]
-unsafe fn row<V: Vector, const GROUP: usize, const KIND: u8, const NON_TEMPORAL: bool>(
+unsafe fn row<V: ChainVector, const GROUP: usize, const KIND: u8, const NON_TEMPORAL: bool>(
     (first, links): (&Link<'_, V::Element>, &[Link<'_, V::Element>]),
     how: How,
     out: &mut [V::Element],
@@ -413,8 +411,8 @@ unsafe fn row<V: Vector, const GROUP: usize, const KIND: u8, const NON_TEMPORAL:
     // SAFETY: the caller guarantees the instructions of `V`. Every group is inside `out`, and so inside every
     // argument. Groups with non-temporal stores start at `boundary` and advance by whole vectors.
     unsafe {
-        if KIND == WITH_EXP && !NON_TEMPORAL {
-            at = exp_of::row::<V>(chain, how.fetches, out);
+        if !NON_TEMPORAL {
+            at = V::begin_row::<KIND>(chain.0, chain.1, how.fetches, out);
         }
         while NON_TEMPORAL && at < boundary.min(count) {
             group::<V::Element, 1, 1, KIND, false>(chain, [0, at], [at, 0], out);
@@ -455,7 +453,13 @@ unsafe fn row<V: Vector, const GROUP: usize, const KIND: u8, const NON_TEMPORAL:
 /// # Safety
 /// As for [`group`], for the elements of `out`.
 #[inline(always)]
-unsafe fn groups<V: Vector, const U: usize, const REST: usize, const KIND: u8, const NON_TEMPORAL: bool>(
+unsafe fn groups<
+    V: ChainVector,
+    const U: usize,
+    const REST: usize,
+    const KIND: u8,
+    const NON_TEMPORAL: bool,
+>(
     chain: (&Link<'_, V::Element>, &[Link<'_, V::Element>]),
     how: How,
     at: &mut usize,
@@ -490,7 +494,13 @@ unsafe fn groups<V: Vector, const U: usize, const REST: usize, const KIND: u8, c
 /// With `NON_TEMPORAL`, `out[to]` is aligned to a vector. Unless `KIND` is `SUMS`, unary links need no
 /// argument.
 #[inline(always)]
-unsafe fn group<V: Vector, const U: usize, const ROWS: usize, const KIND: u8, const NON_TEMPORAL: bool>(
+unsafe fn group<
+    V: ChainVector,
+    const U: usize,
+    const ROWS: usize,
+    const KIND: u8,
+    const NON_TEMPORAL: bool,
+>(
     (first, links): (&Link<'_, V::Element>, &[Link<'_, V::Element>]),
     from: [usize; 2],
     [to, width]: [usize; 2],
@@ -498,12 +508,12 @@ unsafe fn group<V: Vector, const U: usize, const ROWS: usize, const KIND: u8, co
 ) {
     // SAFETY: the caller guarantees that all offsets are inside.
     unsafe {
-        let a = compute::<V, U, ROWS, KIND>(first, links, from);
+        let a = V::compute::<U, ROWS, KIND>(first, links, from);
         let to = out.as_mut_ptr().add(to);
         counted!(k in U => {
             let (row, column) = (k / (U / ROWS), k % (U / ROWS));
             let to = to.add(row * width + column * V::WIDTH);
-            if NON_TEMPORAL { a[k].store_non_temporal(to) } else { a[k].store(to) }
+            if NON_TEMPORAL { a[k].write_non_temporal(to) } else { a[k].write(to) }
         });
     }
 }

@@ -4,11 +4,23 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 use super::chain::ChainOp;
-use super::linked::{Arguments, Formula, plain};
 use super::ops::{Add, And, Greater, GreaterEqual, Less, LessEqual, Multiply, Op2, Or, Subtract};
 use super::simd::Simd;
-use super::{Grouped, Kernel};
+use super::{Joined, Kernel};
 use std::marker::PhantomData;
+
+/// The arguments of a condition.
+#[derive(Clone, Copy)]
+pub(crate) struct Arguments<'a, T>(pub(crate) &'a [&'a [T]]);
+
+/// A condition.
+pub(super) trait Formula<T> {
+    /// Its values, for the elements that all slices have.
+    ///
+    /// # Panics
+    /// If there are not as many arguments as the condition has.
+    fn run(arguments: Arguments<'_, T>, out: &mut [bool]);
+}
 
 /// The bools of a block, which fill a vector of any level. Of a plain loop over so many arguments, the
 /// compiler makes vectors of eight f64, and each of them stores eight bools: that takes 1.1 times as long.
@@ -39,7 +51,7 @@ struct Two<C, J, D>(PhantomData<(C, J, D)>);
 /// `j(c(a, b), d(m(p, q), r))`
 struct OfTwo<C, J, M, D>(PhantomData<(C, J, M, D)>);
 
-impl<T, C, J, D> Formula<T, bool> for Two<C, J, D>
+impl<T, C, J, D> Formula<T> for Two<C, J, D>
 where
     T: Copy,
     C: Op2<T, bool>,
@@ -55,7 +67,7 @@ where
     }
 }
 
-impl<T, C, J, M, D> Formula<T, bool> for OfTwo<C, J, M, D>
+impl<T, C, J, M, D> Formula<T> for OfTwo<C, J, M, D>
 where
     T: Copy,
     C: Op2<T, bool>,
@@ -106,25 +118,46 @@ pub(crate) struct Condition {
     pub(crate) second: Order,
 }
 
+/// The place of a sum, a difference or a product in the lists of [`Conditions`].
+fn place(made: ChainOp) -> Option<usize> {
+    match made {
+        ChainOp::Add => Some(0),
+        ChainOp::Subtract => Some(1),
+        ChainOp::Multiply => Some(2),
+        ChainOp::SubtractFrom
+        | ChainOp::Divide
+        | ChainOp::DivideInto
+        | ChainOp::Maximum
+        | ChainOp::Minimum
+        | ChainOp::PlusNext
+        | ChainOp::MinusNext
+        | ChainOp::TimesNext
+        | ChainOp::Negate
+        | ChainOp::Abs
+        | ChainOp::Sqrt
+        | ChainOp::Exp => None,
+    }
+}
+
 /// The kernels of conditions.
 pub(crate) struct Conditions<T: 'static> {
     /// By how the comparisons are joined, and by both.
-    two: [[[Grouped<T, bool>; 2]; 2]; 2],
+    two: [[[Joined<T>; 2]; 2]; 2],
     /// By how the comparisons are joined, the first one, the operation and the second one.
     of_two: [[[BySecond<T>; 3]; 2]; 2],
 }
 
 /// The kernels of all orders of the second comparison.
-type BySecond<T> = [Grouped<T, bool>; 4];
+type BySecond<T> = [Joined<T>; 4];
 
 impl<T> Conditions<T> {
     /// The kernel of a condition, if there is one.
-    pub(crate) fn of(&self, condition: Condition) -> Option<Grouped<T, bool>> {
+    pub(crate) fn of(&self, condition: Condition) -> Option<Joined<T>> {
         let Condition { or, first, made, second } = condition;
         let (or, first, second) = (usize::from(or), first as usize, second as usize);
         match made {
             None => self.two[or].get(first)?.get(second).copied(),
-            Some(made) => Some(self.of_two[or].get(first)?[plain(made)?][second]),
+            Some(made) => Some(self.of_two[or].get(first)?[place(made)?][second]),
         }
     }
 }
@@ -141,7 +174,7 @@ where
     GreaterEqual: Op2<T, bool>,
 {
     macro_rules! list {
-        ($($group:ty)*) => { [$(Kernel(S::grouped::<T, bool, $group>)),*] };
+        ($($group:ty)*) => { [$(Kernel(S::joined::<T, $group>)),*] };
     }
     macro_rules! two {
         ($join:ty) => {

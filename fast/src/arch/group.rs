@@ -2,6 +2,7 @@
 //! the first argument to the last link.
 
 use super::chain::{ChainOp, Link, SUMS, WITH_EXP};
+use super::exp_of;
 use super::stream::{LINE, prefetch};
 use super::vector::{Vector, each};
 
@@ -20,17 +21,168 @@ macro_rules! counted {
 }
 pub(crate) use counted;
 
+/// A vector of one level of which chains are made. Every [`Vector`] of floats is one, and so are the vectors
+/// of [`integers`](super::integers).
+pub(super) trait ChainVector: Copy {
+    /// The element type, which is a vector for the elements that do not fill a whole one.
+    type Element: ChainVector<Element = Self::Element> + Default;
+    /// The number of elements.
+    const WIDTH: usize;
+
+    /// # Safety
+    /// The machine has the level's instructions, and `from` points to `WIDTH` elements.
+    unsafe fn read(from: *const Self::Element) -> Self;
+    /// A value in every element.
+    ///
+    /// # Safety
+    /// The machine has the level's instructions.
+    unsafe fn spread(value: Self::Element) -> Self;
+    /// # Safety
+    /// `to` points to `WIDTH` writable elements.
+    unsafe fn write(self, to: *mut Self::Element);
+    /// Stores without going through the caches, on levels that can.
+    ///
+    /// # Safety
+    /// `to` points to `WIDTH` writable elements and is aligned to the size of the vector.
+    unsafe fn write_non_temporal(self, to: *mut Self::Element);
+
+    /// The values of `U` vectors of a chain: from element `at` on, the same number of each of `ROWS` rows
+    /// from `row` on.
+    ///
+    /// # Safety
+    /// The machine has the level's instructions. From `at` on, each row of every vector argument has
+    /// `U / ROWS * WIDTH` elements; a scalar has one. Unless `KIND` is `SUMS`, unary links need no argument.
+    unsafe fn compute<const U: usize, const ROWS: usize, const KIND: u8>(
+        first: &Link<'_, Self::Element>,
+        links: &[Link<'_, Self::Element>],
+        from: [usize; 2],
+    ) -> [Self; U];
+
+    /// The first elements of a row, if there is a loop for the chain. Returns their number. `fetches` says
+    /// whether operands are prefetched.
+    ///
+    /// # Safety
+    /// The machine has the level's instructions. In the row, every vector argument has as many elements as
+    /// `out`, and every scalar has one.
+    unsafe fn begin_row<const KIND: u8>(
+        first: &Link<'_, Self::Element>,
+        links: &[Link<'_, Self::Element>],
+        fetches: bool,
+        out: &mut [Self::Element],
+    ) -> usize;
+
+    /// The argument that an operation for the next link makes of two.
+    fn two<const N: usize>(op: ChainOp, b: [Self; N], c: [Self; N]) -> [Self; N];
+
+    /// What an operation that may take such an argument makes of the values `a` and the argument.
+    fn take<const N: usize>(op: ChainOp, a: [Self; N], b: [Self; N]) -> [Self; N];
+}
+
+impl<V: Vector> ChainVector for V {
+    type Element = V::Element;
+    const WIDTH: usize = V::WIDTH;
+
+    #[inline(always)]
+    unsafe fn read(from: *const V::Element) -> V {
+        // SAFETY: guaranteed by the caller.
+        unsafe { V::load(from) }
+    }
+
+    #[inline(always)]
+    unsafe fn spread(value: V::Element) -> V {
+        // SAFETY: guaranteed by the caller.
+        unsafe { V::splat(value) }
+    }
+
+    #[inline(always)]
+    unsafe fn write(self, to: *mut V::Element) {
+        // SAFETY: guaranteed by the caller.
+        unsafe { self.store(to) }
+    }
+
+    #[inline(always)]
+    unsafe fn write_non_temporal(self, to: *mut V::Element) {
+        // SAFETY: guaranteed by the caller.
+        unsafe { self.store_non_temporal(to) }
+    }
+
+    #[inline(always)]
+    unsafe fn compute<const U: usize, const ROWS: usize, const KIND: u8>(
+        first: &Link<'_, V::Element>,
+        links: &[Link<'_, V::Element>],
+        from: [usize; 2],
+    ) -> [V; U] {
+        // SAFETY: guaranteed by the caller.
+        unsafe { compute::<V, U, ROWS, KIND>(first, links, from) }
+    }
+
+    #[inline(always)]
+    unsafe fn begin_row<const KIND: u8>(
+        first: &Link<'_, V::Element>,
+        links: &[Link<'_, V::Element>],
+        fetches: bool,
+        out: &mut [V::Element],
+    ) -> usize {
+        if KIND != WITH_EXP {
+            return 0;
+        }
+        // SAFETY: guaranteed by the caller.
+        unsafe { exp_of::row::<V>((first, links), fetches, out) }
+    }
+
+    #[inline(always)]
+    fn two<const N: usize>(op: ChainOp, b: [V; N], c: [V; N]) -> [V; N] {
+        match op {
+            ChainOp::PlusNext => each!(b, c => b.add(c)),
+            ChainOp::MinusNext => each!(b, c => b.subtract(c)),
+            ChainOp::TimesNext => each!(b, c => b.multiply(c)),
+            ChainOp::Add
+            | ChainOp::Subtract
+            | ChainOp::SubtractFrom
+            | ChainOp::Multiply
+            | ChainOp::Divide
+            | ChainOp::DivideInto
+            | ChainOp::Maximum
+            | ChainOp::Minimum
+            | ChainOp::Negate
+            | ChainOp::Abs
+            | ChainOp::Sqrt
+            | ChainOp::Exp => b,
+        }
+    }
+
+    #[inline(always)]
+    fn take<const N: usize>(op: ChainOp, a: [V; N], b: [V; N]) -> [V; N] {
+        match op {
+            ChainOp::Add => each!(a, b => a.add(b)),
+            ChainOp::Subtract => each!(a, b => a.subtract(b)),
+            ChainOp::SubtractFrom => each!(a, b => b.subtract(a)),
+            ChainOp::Multiply => each!(a, b => a.multiply(b)),
+            ChainOp::Maximum => each!(a, b => a.maximum(b)),
+            ChainOp::Minimum => each!(a, b => a.minimum(b)),
+            // `ChainOp::may_take_two` excludes these.
+            ChainOp::Divide
+            | ChainOp::DivideInto
+            | ChainOp::PlusNext
+            | ChainOp::MinusNext
+            | ChainOp::TimesNext
+            | ChainOp::Negate
+            | ChainOp::Abs
+            | ChainOp::Sqrt
+            | ChainOp::Exp => a,
+        }
+    }
+}
+
 /// How many elements ahead operands are prefetched.
 pub(super) const fn ahead<T>() -> usize {
     2048 / size_of::<T>()
 }
 
-/// The values of `U` vectors of the chain: from element `at` on, the same number of each of `ROWS` rows from
-/// `row` on.
+/// [`ChainVector::compute`] of floats.
 ///
 /// # Safety
-/// The machine has the instructions of `V`. From `at` on, each row of every vector argument has
-/// `U / ROWS * V::WIDTH` elements; a scalar has one. Unless `KIND` is `SUMS`, unary links need no argument.
+/// As for [`ChainVector::compute`].
 #[inline(always)]
 pub(super) unsafe fn compute<V: Vector, const U: usize, const ROWS: usize, const KIND: u8>(
     first: &Link<'_, V::Element>,
@@ -153,7 +305,7 @@ pub(super) fn exp<V: Vector, const U: usize>(mut a: [V; U]) -> [V; U] {
 /// each row, nothing is prefetched. Neither the row nor the elements need exist. The hardware prefetcher
 /// stops at the end of every page, and does not look far enough ahead of a chain that computes functions.
 #[inline(always)]
-pub(super) fn fetch<V: Vector, const U: usize>(
+pub(super) fn fetch<V: ChainVector, const U: usize>(
     (values, step, scalar): (&[V::Element], usize, bool),
     [row, at]: [usize; 2],
 ) {
@@ -169,24 +321,24 @@ pub(super) fn fetch<V: Vector, const U: usize>(
 /// `U` vectors of an argument, from element `at` of each row on, the first of which is `row`.
 ///
 /// # Safety
-/// As for [`compute`].
+/// As for [`ChainVector::compute`].
 #[inline(always)]
-pub(super) unsafe fn read<V: Vector, const U: usize, const ROWS: usize>(
+pub(super) unsafe fn read<V: ChainVector, const U: usize, const ROWS: usize>(
     link: &Link<'_, V::Element>,
     [row, at]: [usize; 2],
 ) -> [V; U] {
     // SAFETY: the caller guarantees that all offsets are inside.
     unsafe {
         let from = link.values.as_ptr().add(row * link.step);
-        let mut a = [V::splat(*from); U];
+        let mut a = [V::spread(*from); U];
         if !link.scalar {
             counted!(k in U => {
                 let (row, column) = (k / (U / ROWS), k % (U / ROWS));
-                a[k] = V::load(from.add(row * link.step + at + column * V::WIDTH));
+                a[k] = V::read(from.add(row * link.step + at + column * V::WIDTH));
             });
         } else if ROWS > 1 {
             counted!(k in U => {
-                a[k] = V::splat(*from.add(k / (U / ROWS) * link.step));
+                a[k] = V::spread(*from.add(k / (U / ROWS) * link.step));
             });
         }
         a
@@ -196,9 +348,9 @@ pub(super) unsafe fn read<V: Vector, const U: usize, const ROWS: usize>(
 /// Applies one link. `SCALAR` says whether its argument is a scalar.
 ///
 /// # Safety
-/// As for [`compute`].
+/// As for [`ChainVector::compute`].
 #[inline(always)]
-unsafe fn fold<V: Vector, const U: usize, const ROWS: usize, const SCALAR: bool>(
+pub(super) unsafe fn fold<V: ChainVector, const U: usize, const ROWS: usize, const SCALAR: bool>(
     a: &mut [V; U],
     link: &Link<'_, V::Element>,
     [row, at]: [usize; 2],
@@ -210,7 +362,7 @@ unsafe fn fold<V: Vector, const U: usize, const ROWS: usize, const SCALAR: bool>
         counted!(k in U => {
             let (row, column) = (k / (U / ROWS), k % (U / ROWS));
             let from = from.add(row * link.step);
-            a[k] = op(a[k], if SCALAR { V::splat(*from) } else { V::load(from.add(at + column * V::WIDTH)) });
+            a[k] = op(a[k], if SCALAR { V::spread(*from) } else { V::read(from.add(at + column * V::WIDTH)) });
         });
     }
 }
@@ -221,9 +373,9 @@ unsafe fn fold<V: Vector, const U: usize, const ROWS: usize, const SCALAR: bool>
 /// vectors of 32 bytes, it takes 1.07 to 1.15.)
 ///
 /// # Safety
-/// As for [`compute`].
+/// As for [`ChainVector::compute`].
 #[inline(always)]
-unsafe fn fold_shared<V: Vector, const U: usize, const ROWS: usize>(
+pub(super) unsafe fn fold_shared<V: ChainVector, const U: usize, const ROWS: usize>(
     a: &mut [V; U],
     link: &Link<'_, V::Element>,
     from: [usize; 2],
@@ -236,7 +388,7 @@ unsafe fn fold_shared<V: Vector, const U: usize, const ROWS: usize>(
         }
         let from = link.values.as_ptr().add(from[1]);
         counted!(column in U / ROWS => {
-            let b = V::load(from.add(column * V::WIDTH));
+            let b = V::read(from.add(column * V::WIDTH));
             counted!(row in ROWS => {
                 let k = row * (U / ROWS) + column;
                 a[k] = op(a[k], b);
@@ -248,9 +400,9 @@ unsafe fn fold_shared<V: Vector, const U: usize, const ROWS: usize>(
 /// Applies the operation of `next` with an argument that `link` makes of its own and that of `next`.
 ///
 /// # Safety
-/// As for [`compute`].
+/// As for [`ChainVector::compute`].
 #[inline(always)]
-unsafe fn fold_two<V: Vector, const U: usize, const ROWS: usize>(
+pub(super) unsafe fn fold_two<V: ChainVector, const U: usize, const ROWS: usize>(
     a: &mut [V; U],
     link: &Link<'_, V::Element>,
     next: &Link<'_, V::Element>,
@@ -279,9 +431,9 @@ const PART: usize = 4;
 /// [`fold_two`] for the vectors of a group from `FROM` on, as many as are in a part.
 ///
 /// # Safety
-/// As for [`compute`].
+/// As for [`ChainVector::compute`].
 #[inline(always)]
-unsafe fn fold_two_of_part<V: Vector, const U: usize, const ROWS: usize, const FROM: usize>(
+unsafe fn fold_two_of_part<V: ChainVector, const U: usize, const ROWS: usize, const FROM: usize>(
     a: &mut [V; U],
     link: &Link<'_, V::Element>,
     next: &Link<'_, V::Element>,
@@ -290,24 +442,7 @@ unsafe fn fold_two_of_part<V: Vector, const U: usize, const ROWS: usize, const F
     // SAFETY: guaranteed by the caller.
     let (b, c) =
         unsafe { (read_part::<V, U, ROWS, FROM>(link, from), read_part::<V, U, ROWS, FROM>(next, from)) };
-    let b = match link.op {
-        ChainOp::PlusNext => each!(b, c => b.add(c)),
-        ChainOp::MinusNext => each!(b, c => b.subtract(c)),
-        ChainOp::TimesNext => each!(b, c => b.multiply(c)),
-        // `compute` calls this for the operations above alone.
-        ChainOp::Add
-        | ChainOp::Subtract
-        | ChainOp::SubtractFrom
-        | ChainOp::Multiply
-        | ChainOp::Divide
-        | ChainOp::DivideInto
-        | ChainOp::Maximum
-        | ChainOp::Minimum
-        | ChainOp::Negate
-        | ChainOp::Abs
-        | ChainOp::Sqrt
-        | ChainOp::Exp => b,
-    };
+    let b = V::two(link.op, b, c);
     // A group may have fewer vectors than a part. What is computed for the others is dropped. The vectors are
     // moved one by one: a call of `copy_from_slice` that is not inlined would keep the group in memory, in
     // every link of every chain.
@@ -315,24 +450,7 @@ unsafe fn fold_two_of_part<V: Vector, const U: usize, const ROWS: usize, const F
     counted!(k in if U < PART { U } else { PART } => {
         x[k] = a[FROM + k];
     });
-    let x = match next.op {
-        ChainOp::Add => each!(x, b => x.add(b)),
-        ChainOp::Subtract => each!(x, b => x.subtract(b)),
-        ChainOp::SubtractFrom => each!(x, b => b.subtract(x)),
-        ChainOp::Multiply => each!(x, b => x.multiply(b)),
-        ChainOp::Maximum => each!(x, b => x.maximum(b)),
-        ChainOp::Minimum => each!(x, b => x.minimum(b)),
-        // `ChainOp::may_take_two` excludes these.
-        ChainOp::Divide
-        | ChainOp::DivideInto
-        | ChainOp::PlusNext
-        | ChainOp::MinusNext
-        | ChainOp::TimesNext
-        | ChainOp::Negate
-        | ChainOp::Abs
-        | ChainOp::Sqrt
-        | ChainOp::Exp => x,
-    };
+    let x = V::take(next.op, x, b);
     counted!(k in if U < PART { U } else { PART } => {
         a[FROM + k] = x[k];
     });
@@ -341,23 +459,23 @@ unsafe fn fold_two_of_part<V: Vector, const U: usize, const ROWS: usize, const F
 /// The vectors of an argument from `FROM` on, as many as are in a part of a group of `U`.
 ///
 /// # Safety
-/// As for [`compute`].
+/// As for [`ChainVector::compute`].
 #[inline(always)]
-unsafe fn read_part<V: Vector, const U: usize, const ROWS: usize, const FROM: usize>(
+unsafe fn read_part<V: ChainVector, const U: usize, const ROWS: usize, const FROM: usize>(
     link: &Link<'_, V::Element>,
     [row, at]: [usize; 2],
 ) -> [V; PART] {
     // SAFETY: the caller guarantees that all offsets are inside.
     unsafe {
         let from = link.values.as_ptr().add(row * link.step);
-        let mut part = [V::splat(*from); PART];
+        let mut part = [V::spread(*from); PART];
         counted!(k in if U < PART { U } else { PART } => {
             let (row, column) = ((FROM + k) / (U / ROWS), (FROM + k) % (U / ROWS));
             let from = from.add(row * link.step);
             if !link.scalar {
-                part[k] = V::load(from.add(at + column * V::WIDTH));
+                part[k] = V::read(from.add(at + column * V::WIDTH));
             } else if ROWS > 1 {
-                part[k] = V::splat(*from);
+                part[k] = V::spread(*from);
             }
         });
         part
@@ -367,7 +485,7 @@ unsafe fn read_part<V: Vector, const U: usize, const ROWS: usize, const FROM: us
 /// Adds the arguments of three links. `X`, `Y` and `Z` say which of them are scalars.
 ///
 /// # Safety
-/// As for [`compute`].
+/// As for [`ChainVector::compute`].
 #[inline(always)]
 unsafe fn add_three<V: Vector, const U: usize, const X: bool, const Y: bool, const Z: bool>(
     a: &mut [V; U],

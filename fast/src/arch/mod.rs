@@ -8,7 +8,9 @@
 //! | `exp_of` | exp of a sum, a difference or a product |
 //! | `permuted` | repeated elements by permutations |
 //! | `rows` | the rows over which a function of two arguments runs |
-//! | `linked`, `condition` | several calls in one loop: of integers, and two comparisons of floats |
+//! | `integers` | the vectors of chains of integers |
+//! | `few` | two to four calls of integers in one loop |
+//! | `condition` | two comparisons of floats in one loop |
 //! | `choice` | choices among floats, in vectors |
 //! | `halves` | the functions of f16 and bf16, and their conversions |
 //! | `group` | what the links of a chain do to a group of vectors |
@@ -42,13 +44,14 @@ mod element;
 mod exp_of;
 mod expand;
 mod extent;
+mod few;
 #[cfg(target_arch = "x86_64")]
 mod fused;
 mod generic;
 mod grid;
 mod group;
 mod halves;
-mod linked;
+mod integers;
 mod ops;
 mod permuted;
 mod rows;
@@ -67,11 +70,10 @@ use crate::math::{f32, f64};
 pub(crate) use across::ROWS;
 pub(crate) use chain::{ChainKind, ChainOp, Link};
 pub(crate) use choice::{Argument, Comparison};
-pub(crate) use condition::{Condition, Order};
+pub(crate) use condition::{Arguments, Condition, Order};
 pub(crate) use expand::{MAX_REPEAT, Pairing, Repeat};
 pub(crate) use grid::{GridOperand, LINE as GRID_LINE};
 pub(crate) use group::counted;
-pub(crate) use linked::{Arguments, CallGroup};
 pub(crate) use permuted::Permutations;
 pub(crate) use rows::Rows;
 pub(crate) use stream::{NonTemporal, fenced, fetch};
@@ -134,8 +136,8 @@ impl<T, R> Binary<T, R> {
 kernels! {
     /// `out = f(a)`, element by element.
     Unary<T>(a: &[T], out: &mut [T]);
-    /// A group of calls, element by element.
-    Grouped<T, R>(arguments: Arguments<'_, T>, out: &mut [R]);
+    /// Two comparisons and what joins them, element by element.
+    Joined<T>(arguments: Arguments<'_, T>, out: &mut [bool]);
     /// `out = if c { a } else { b }`, element by element.
     Select<T>(c: &[bool], a: &[T], b: &[T], out: &mut [T]);
     /// `out = if x op limit { a } else { b }`, element by element, over a number of rows.

@@ -2,7 +2,6 @@
 //! level.
 
 use super::vector::Vector;
-use std::marker::PhantomData;
 
 /// A function of one element.
 pub(super) trait Op1<T> {
@@ -15,16 +14,6 @@ pub(super) trait Op2<T, R> {
     /// long enough for the end of a row not to matter.
     const IN_BLOCKS: bool = true;
     fn of(a: T, b: T) -> R;
-}
-
-/// A function with its arguments exchanged.
-pub(super) struct Exchanged<O>(PhantomData<O>);
-
-impl<T, R, O: Op2<T, R>> Op2<T, R> for Exchanged<O> {
-    #[inline(always)]
-    fn of(a: T, b: T) -> R {
-        O::of(b, a)
-    }
 }
 
 macro_rules! names { ($($name:ident)*) => { $(pub(super) struct $name;)* } }

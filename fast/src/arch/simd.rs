@@ -2,15 +2,19 @@
 //! instructions and into which the loops of [`generic`](super::generic), [`chain`](super::chain),
 //! [`sum`](super::sum) and [`grid`](super::grid) are inlined. [`table`](super::table) stores their addresses.
 //!
-//! To add a level, implement [`Simd`] for it, and [`Vector`] and [`LevelVector`] for its two vector types.
+//! To add a level, implement [`Simd`] for it, [`Vector`] and [`LevelVector`] for its two types of vectors of
+//! floats, and [`IntegerVector`] and [`LevelIntegers`] for its vectors of integers.
 
 use super::chain::{self, ARITHMETIC, LANES, Link, SUMS, WITH_EXP};
 use super::choice::{self, Argument, Comparison};
+use super::condition::{Arguments, Formula};
 use super::element::Element;
 use super::expand::{self, Pairing, Repeat};
 use super::grid::{self, GridOperand};
 use super::halves::{self, HalfVector, VectorOp};
-use super::linked::{Arguments, Formula};
+use super::integers::IntegerVector;
+#[cfg(target_arch = "x86_64")]
+use super::integers::Lanes;
 use super::ops::{Op1, Op2};
 #[cfg(target_arch = "x86_64")]
 use super::permuted;
@@ -202,6 +206,51 @@ macro_rules! level_vector {
     };
 }
 
+/// A vector of integers with the loops that depend on its level.
+///
+/// # Safety
+/// The methods of [`IntegerVector`] need no other instructions than those of `Level`.
+pub(super) unsafe trait LevelIntegers: IntegerVector {
+    /// The level of the vector. Only the entry points of this level accept the vector.
+    type Level: Simd;
+
+    /// [`chain::run`].
+    ///
+    /// # Safety
+    /// The machine has the level's instructions.
+    unsafe fn chain<const NON_TEMPORAL: bool>(
+        first: &Link<'_, Self::Element>,
+        links: &mut [Link<'_, Self::Element>],
+        rows: usize,
+        out: &mut [Self::Element],
+    );
+}
+
+/// Implements [`LevelIntegers`] for the vectors of a level, whose instructions they use. `group` and
+/// `non_temporal` are as in [`level_vector`].
+macro_rules! level_integers {
+    ($level:ident, group: $group:literal, non_temporal: $non_temporal:tt, $($vector:ty),*) => { $(
+        // SAFETY: the use of this macro names the level whose instructions the vector uses.
+        unsafe impl LevelIntegers for $vector {
+            type Level = $level;
+
+            #[inline(always)]
+            unsafe fn chain<const NON_TEMPORAL: bool>(
+                first: &Link<'_, Self::Element>,
+                links: &mut [Link<'_, Self::Element>],
+                rows: usize,
+                out: &mut [Self::Element],
+            ) {
+                // SAFETY: the caller guarantees that the machine has the level's instructions, and so those
+                // of this vector.
+                unsafe {
+                    chain::run::<Self, $group, ARITHMETIC, $non_temporal>(first, (links, false), rows, out);
+                }
+            }
+        }
+    )* };
+}
+
 /// The smaller of two numbers of vectors.
 const fn at_most(count: usize, most: usize) -> usize {
     if count < most { count } else { most }
@@ -210,7 +259,20 @@ const fn at_most(count: usize, most: usize) -> usize {
 #[cfg(target_arch = "x86_64")]
 mod x86_64 {
     use super::*;
-    use std::arch::x86_64::{__m128, __m128d, __m256, __m256d, __m512, __m512d};
+    use std::arch::x86_64::{__m128, __m128d, __m128i, __m256, __m256d, __m256i, __m512, __m512d, __m512i};
+
+    level_integers! {
+        Portable, group: 8, non_temporal: NON_TEMPORAL,
+        Lanes<u64, __m128i>, Lanes<u32, __m128i>, Lanes<u16, __m128i>, Lanes<u8, __m128i>
+    }
+    level_integers! {
+        Avx2, group: 8, non_temporal: NON_TEMPORAL,
+        Lanes<u64, __m256i>, Lanes<u32, __m256i>, Lanes<u16, __m256i>, Lanes<u8, __m256i>
+    }
+    level_integers! {
+        Avx512, group: 16, non_temporal: NON_TEMPORAL,
+        Lanes<u64, __m512i>, Lanes<u32, __m512i>, Lanes<u16, __m512i>, Lanes<u8, __m512i>
+    }
 
     level_vector! {
         unsafe impl LevelVector for __m128d {
@@ -275,6 +337,9 @@ level_vector! {
     }
 }
 
+#[cfg(not(target_arch = "x86_64"))]
+level_integers! { Portable, group: 8, non_temporal: false, u64, u32, u16, u8 }
+
 /// A level's vectors and entry points. An entry point accepts only vectors of its own level, so `float` in
 /// [`table`](super::table) cannot combine a level with the vector of another one.
 ///
@@ -285,6 +350,10 @@ pub(super) trait Simd: Sized {
     const LEVEL: Level;
     type F64: LevelVector<Element = f64, Level = Self>;
     type F32: LevelVector<Element = f32, Level = Self>;
+    type U64: LevelIntegers<Element = u64, Level = Self>;
+    type U32: LevelIntegers<Element = u32, Level = Self>;
+    type U16: LevelIntegers<Element = u16, Level = Self>;
+    type U8: LevelIntegers<Element = u8, Level = Self>;
     /// The vector for conversions of f16, which needs no other instructions than those of the level.
     type Halves: HalfVector;
 
@@ -292,7 +361,7 @@ pub(super) trait Simd: Sized {
     unsafe fn vector_vector<T: Copy, R, O: Op2<T, R>>(a: &[T], b: &[T], rows: Option<&Rows>, out: &mut [R]);
     unsafe fn vector_scalar<T: Copy, R, O: Op2<T, R>>(a: &[T], b: &[T], rows: Option<&Rows>, out: &mut [R]);
     unsafe fn scalar_vector<T: Copy, R, O: Op2<T, R>>(a: &[T], b: &[T], rows: Option<&Rows>, out: &mut [R]);
-    unsafe fn grouped<T: Copy, R, F: Formula<T, R>>(arguments: Arguments<'_, T>, out: &mut [R]);
+    unsafe fn joined<T: Copy, F: Formula<T>>(arguments: Arguments<'_, T>, out: &mut [bool]);
     unsafe fn select_vectors<T: Copy>(c: &[bool], a: &[T], b: &[T], out: &mut [T]);
     unsafe fn select_scalar_vector<T: Copy>(c: &[bool], a: &[T], b: &[T], out: &mut [T]);
     unsafe fn select_vector_scalar<T: Copy>(c: &[bool], a: &[T], b: &[T], out: &mut [T]);
@@ -313,6 +382,12 @@ pub(super) trait Simd: Sized {
     unsafe fn add_to<T: Copy, O: Op2<T, T>>(a: &mut [T], b: &[T]);
     unsafe fn add_rows<T: Copy, O: Op2<T, T>>(a: &mut [T], rows: &[T]);
     unsafe fn chain<V: LevelVector<Level = Self>, const KIND: u8, const NON_TEMPORAL: bool>(
+        first: &Link<'_, V::Element>,
+        links: (&mut [Link<'_, V::Element>], bool),
+        rows: usize,
+        out: &mut [V::Element],
+    );
+    unsafe fn integers<V: LevelIntegers<Level = Self>, const NON_TEMPORAL: bool>(
         first: &Link<'_, V::Element>,
         links: (&mut [Link<'_, V::Element>], bool),
         rows: usize,
@@ -375,9 +450,16 @@ pub(super) trait Simd: Sized {
 
 /// The entry points whose source is the same for every level, compiled with the given target features.
 macro_rules! entry_points {
-    (target_features: [$($features:literal)?], vectors: [$f64:ty, $f32:ty], halves: $halves:ty) => {
+    (
+        target_features: [$($features:literal)?], vectors: [$f64:ty, $f32:ty], halves: $halves:ty,
+        integers: [$u64:ty, $u32:ty, $u16:ty, $u8:ty]
+    ) => {
         type F64 = $f64;
         type F32 = $f32;
+        type U64 = $u64;
+        type U32 = $u32;
+        type U16 = $u16;
+        type U8 = $u8;
         type Halves = $halves;
 
         $(#[target_feature(enable = $features)])?
@@ -401,7 +483,7 @@ macro_rules! entry_points {
         }
 
         $(#[target_feature(enable = $features)])?
-        unsafe fn grouped<T: Copy, R, F: Formula<T, R>>(arguments: Arguments<'_, T>, out: &mut [R]) {
+        unsafe fn joined<T: Copy, F: Formula<T>>(arguments: Arguments<'_, T>, out: &mut [bool]) {
             F::run(arguments, out);
         }
 
@@ -497,6 +579,17 @@ macro_rules! entry_points {
             // SAFETY: `V` is a vector of this level by its bound, and the caller guarantees the level's
             // instructions.
             unsafe { V::chain::<KIND, NON_TEMPORAL>(first, links, rows, out) }
+        }
+
+        $(#[target_feature(enable = $features)])?
+        unsafe fn integers<V: LevelIntegers<Level = Self>, const NON_TEMPORAL: bool>(
+            first: &Link<'_, V::Element>,
+            (links, _): (&mut [Link<'_, V::Element>], bool),
+            rows: usize,
+            out: &mut [V::Element],
+        ) {
+            // SAFETY: as in `chain`.
+            unsafe { V::chain::<NON_TEMPORAL>(first, links, rows, out) }
         }
 
         $(#[target_feature(enable = $features)])?
@@ -599,10 +692,14 @@ impl Simd for Portable {
     entry_points! {
         target_features: [],
         vectors: [std::arch::x86_64::__m128d, std::arch::x86_64::__m128],
-        halves: f32
+        halves: f32,
+        integers: [
+            Lanes<u64, std::arch::x86_64::__m128i>, Lanes<u32, std::arch::x86_64::__m128i>,
+            Lanes<u16, std::arch::x86_64::__m128i>, Lanes<u8, std::arch::x86_64::__m128i>
+        ]
     }
     #[cfg(not(target_arch = "x86_64"))]
-    entry_points! { target_features: [], vectors: [f64, f32], halves: f32 }
+    entry_points! { target_features: [], vectors: [f64, f32], halves: f32, integers: [u64, u32, u16, u8] }
 
     unsafe fn copy<T: Element>(_: &NonTemporal, from: &[T], to: &mut [T]) {
         stream::plain(from, to);
@@ -631,7 +728,11 @@ impl Simd for Avx2 {
     entry_points! {
         target_features: ["avx2,fma,f16c"],
         vectors: [std::arch::x86_64::__m256d, std::arch::x86_64::__m256],
-        halves: std::arch::x86_64::__m256
+        halves: std::arch::x86_64::__m256,
+        integers: [
+            Lanes<u64, std::arch::x86_64::__m256i>, Lanes<u32, std::arch::x86_64::__m256i>,
+            Lanes<u16, std::arch::x86_64::__m256i>, Lanes<u8, std::arch::x86_64::__m256i>
+        ]
     }
 
     #[target_feature(enable = "avx2,fma,f16c")]
@@ -664,7 +765,11 @@ impl Simd for Avx512 {
     entry_points! {
         target_features: ["avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl"],
         vectors: [std::arch::x86_64::__m512d, std::arch::x86_64::__m512],
-        halves: std::arch::x86_64::__m512
+        halves: std::arch::x86_64::__m512,
+        integers: [
+            Lanes<u64, std::arch::x86_64::__m512i>, Lanes<u32, std::arch::x86_64::__m512i>,
+            Lanes<u16, std::arch::x86_64::__m512i>, Lanes<u8, std::arch::x86_64::__m512i>
+        ]
     }
 
     #[target_feature(enable = "avx2,fma,f16c")]

@@ -5,12 +5,11 @@ use super::chain::{ARITHMETIC, ChainKind, Link, SUMS, WITH_EXP};
 use super::condition::{Condition, Conditions, conditions};
 use super::element::{Element, Integer};
 use super::halves::{Bf16, F16, Format, In, VectorOp};
-use super::linked::{CallGroup, LinkedKernels, linked};
 use super::ops::*;
-use super::simd::{self, LevelVector, Simd};
+use super::simd::{self, LevelIntegers, LevelVector, Simd};
 use super::stream::NonTemporal;
 use super::{
-    Across, AddTo, Binary, Chain, ChainSum, ChoiceSum, Choose, CopyOut, Expand, Grid, Grouped, InPlace,
+    Across, AddTo, Binary, Chain, ChainSum, ChoiceSum, Choose, CopyOut, Expand, Grid, InPlace, Joined,
     Kernel, Narrow, Paired, Select, SelectSum, Unary, Widen,
 };
 use crate::Level;
@@ -73,10 +72,8 @@ pub(crate) enum CallKernel<T: 'static> {
     Comparison(Binary<T, bool>),
     /// For a vector as the condition.
     Select(Select<T>),
-    /// A group of calls, all of whose arguments are vectors.
-    Linked(Grouped<T, T>),
-    /// The same for a condition.
-    Condition(Grouped<T, bool>),
+    /// Two comparisons and what joins them, all of whose arguments are vectors.
+    Condition(Joined<T>),
 }
 
 impl<T> Clone for CallKernel<T> {
@@ -108,8 +105,8 @@ pub(crate) struct Kernels<T: 'static> {
     greater: Option<Binaries<T, bool>>,
     greater_equal: Option<Binaries<T, bool>>,
     select: Selects<T>,
-    /// Only of integers. Floats have chains.
-    linked: Option<LinkedKernels<T>>,
+    /// Of all types of numbers.
+    chains: Option<Chains<T>>,
     /// Repeats each element.
     pub(crate) expand: Expand<T>,
     /// Transposes columns into rows.
@@ -118,21 +115,36 @@ pub(crate) struct Kernels<T: 'static> {
     pub(crate) copy: CopyOut<T>,
 }
 
-/// The kernels of chains, by their kind.
+/// The kernels of chains.
+#[derive(Clone, Copy)]
 pub(crate) struct Chains<T: 'static> {
+    plain: ByKind<T>,
+    /// With non-temporal stores where the level has them.
+    non_temporal: ByKind<T>,
+}
+
+/// The kernels of chains, by their kind. Those of integers are one.
+#[derive(Clone, Copy)]
+struct ByKind<T: 'static> {
     sums: Chain<T>,
     arithmetic: Chain<T>,
     with_exp: Chain<T>,
 }
 
-impl<T> Chains<T> {
-    /// The kernel of chains of a kind.
-    pub(crate) fn of(&self, kind: ChainKind) -> Chain<T> {
+impl<T> ByKind<T> {
+    fn of(&self, kind: ChainKind) -> Chain<T> {
         match kind {
             ChainKind::Sums => self.sums,
             ChainKind::Arithmetic => self.arithmetic,
             ChainKind::WithExp => self.with_exp,
         }
+    }
+}
+
+impl<T> Chains<T> {
+    /// The kernel of chains of a kind.
+    pub(crate) fn of(&self, kind: ChainKind) -> Chain<T> {
+        self.plain.of(kind)
     }
 
     /// A chain from its first argument through its links, over a number of rows. If `fetches` is set and it
@@ -147,9 +159,23 @@ impl<T> Chains<T> {
     ) {
         self.of(ChainKind::of(links.iter().map(|link| link.op))).run(first, (links, fetches), rows, out);
     }
+
+    /// The same with non-temporal stores where the level has them.
+    #[inline]
+    pub(crate) fn run_non_temporal(
+        &self,
+        _: &NonTemporal,
+        first: &Link<'_, T>,
+        links: &mut [Link<'_, T>],
+        rows: usize,
+        out: &mut [T],
+    ) {
+        let kind = ChainKind::of(links.iter().map(|link| link.op));
+        self.non_temporal.of(kind).run(first, (links, false), rows, out);
+    }
 }
 
-/// The kernels that only f64 and f32 have, for chains, repeated operands and gradients.
+/// The kernels that only f64 and f32 have, for repeated operands, choices and gradients.
 pub(crate) struct FloatKernels<T: 'static> {
     /// Adds the sum of each row to one element.
     pub(crate) sum_rows: AddTo<T>,
@@ -158,9 +184,6 @@ pub(crate) struct FloatKernels<T: 'static> {
     pub(crate) add_rows: AddTo<T>,
     /// A binary function of which one operand repeats along a short inner axis.
     pub(crate) paired: Paired<T>,
-    pub(crate) chain: Chains<T>,
-    /// The same with non-temporal stores where the level has them.
-    chain_non_temporal: Chains<T>,
     /// Adds up the values of a chain with exp.
     chain_sum_with_exp: ChainSum<T>,
     /// The same for a chain without it: exp needs the registers of the sums. Added up by the kernel with exp,
@@ -223,9 +246,16 @@ impl<T> Kernels<T> {
 }
 
 impl<T> Kernels<T> {
-    /// The kernel of a group of calls, if the type has groups.
-    pub(crate) fn linked(&self, group: CallGroup) -> Option<CallKernel<T>> {
-        Some(CallKernel::Linked(self.linked.as_ref()?.of(group)))
+    /// The kernels of chains.
+    ///
+    /// # Panics
+    /// If the type is bool, of which there are no chains.
+    #[inline]
+    pub(crate) fn chains(&self) -> &Chains<T> {
+        match &self.chains {
+            Some(chains) => chains,
+            None => unreachable!("chains are made of numbers"),
+        }
     }
 }
 
@@ -239,19 +269,6 @@ impl<T> FloatKernels<T> {
     #[inline]
     pub(crate) fn chain_sum(&self, has_exp: bool) -> ChainSum<T> {
         if has_exp { self.chain_sum_with_exp } else { self.chain_sum_without_exp }
-    }
-
-    /// Runs a chain with non-temporal stores where the level has them.
-    #[inline]
-    pub(crate) fn chain_non_temporal(
-        &self,
-        _: &NonTemporal,
-        first: &Link<'_, T>,
-        links: &mut [Link<'_, T>],
-        rows: usize,
-        out: &mut [T],
-    ) {
-        self.chain_non_temporal.run(first, (links, false), rows, out);
     }
 }
 
@@ -333,7 +350,7 @@ where
             vector_scalar: moving!(Select: S::select_vector_scalar),
             scalars: moving!(Select: S::select_scalars),
         },
-        linked: None,
+        chains: None,
         expand: moving!(Expand: S::expand),
         across: moving!(Across: S::across),
         copy: moving!(CopyOut: S::copy),
@@ -400,9 +417,19 @@ const fn equality<S: Simd, O: Op2<T::Bits, bool>, T: Integer>() -> Binaries<T, b
     }
 }
 
+/// The kernels of chains of integers, likewise.
+const fn wrapping_chains<S: Simd, T: Integer, V: LevelIntegers<Level = S, Element = T::Bits>>() -> Chains<T> {
+    const fn of<T: Integer>(kernel: Chain<T::Bits>) -> ByKind<T> {
+        // SAFETY: as in `wrapping`: the slices of the links differ only in their elements, too.
+        let kernel = unsafe { transmute::<Chain<T::Bits>, Chain<T>>(kernel) };
+        ByKind { sums: kernel, arithmetic: kernel, with_exp: kernel }
+    }
+    Chains { plain: of(Kernel(S::integers::<V, false>)), non_temporal: of(Kernel(S::integers::<V, true>)) }
+}
+
 /// The kernels of integers. What gives the same bits whether they have signs or not is compiled once for
 /// both.
-const fn integers<S: Simd, T: Integer>() -> Kernels<T>
+const fn integers<S: Simd, T: Integer, V: LevelIntegers<Level = S, Element = T::Bits>>() -> Kernels<T>
 where
     Add: Op2<T, T> + Op2<T::Bits, T::Bits>,
     Subtract: Op2<T, T> + Op2<T::Bits, T::Bits>,
@@ -424,7 +451,7 @@ where
         multiply: wrapping::<S, Multiply, T>(),
         equal: equality::<S, Equal, T>(),
         not_equal: equality::<S, NotEqual, T>(),
-        linked: Some(linked::<S, T>()),
+        chains: Some(wrapping_chains::<S, T, V>()),
         ..numbers::<S, T>()
     }
 }
@@ -507,8 +534,12 @@ const fn bf16<S: Simd>() -> Kernels<u16> {
     })
 }
 
-const fn chains<S: Simd, V: LevelVector<Level = S>, const NON_TEMPORAL: bool>() -> Chains<V::Element> {
-    Chains {
+const fn chains<S: Simd, V: LevelVector<Level = S>>() -> Option<Chains<V::Element>> {
+    Some(Chains { plain: by_kind::<S, V, false>(), non_temporal: by_kind::<S, V, true>() })
+}
+
+const fn by_kind<S: Simd, V: LevelVector<Level = S>, const NON_TEMPORAL: bool>() -> ByKind<V::Element> {
+    ByKind {
         sums: Kernel(S::chain::<V, SUMS, NON_TEMPORAL>),
         arithmetic: Kernel(S::chain::<V, ARITHMETIC, NON_TEMPORAL>),
         with_exp: Kernel(S::chain::<V, WITH_EXP, NON_TEMPORAL>),
@@ -530,8 +561,6 @@ where
         add_to: Kernel(S::add_to::<V::Element, Add>),
         add_rows: Kernel(S::add_rows::<V::Element, Add>),
         paired: Kernel(S::paired::<V>),
-        chain: chains::<S, V, false>(),
-        chain_non_temporal: chains::<S, V, true>(),
         chain_sum_with_exp: Kernel(S::chain_sum::<V, WITH_EXP>),
         chain_sum_without_exp: Kernel(S::chain_sum::<V, ARITHMETIC>),
         choice_sum: Kernel(S::choice_sum::<V>),
@@ -550,6 +579,7 @@ const fn all<S: Simd>() -> Table {
             maximum: choice::<S, S::F64, Maximum>(),
             minimum: choice::<S, S::F64, Minimum>(),
             sqrt: Some(Kernel(S::unary::<f64, Sqrt>)),
+            chains: chains::<S, S::F64>(),
             ..numbers::<S, f64>()
         },
         f32: Kernels {
@@ -557,16 +587,17 @@ const fn all<S: Simd>() -> Table {
             maximum: choice::<S, S::F32, Maximum>(),
             minimum: choice::<S, S::F32, Minimum>(),
             sqrt: Some(Kernel(S::unary::<f32, Sqrt>)),
+            chains: chains::<S, S::F32>(),
             ..numbers::<S, f32>()
         },
-        i64: integers::<S, i64>(),
-        i32: integers::<S, i32>(),
-        i16: integers::<S, i16>(),
-        i8: integers::<S, i8>(),
-        u64: integers::<S, u64>(),
-        u32: integers::<S, u32>(),
-        u16: integers::<S, u16>(),
-        u8: integers::<S, u8>(),
+        i64: integers::<S, i64, S::U64>(),
+        i32: integers::<S, i32, S::U32>(),
+        i16: integers::<S, i16, S::U16>(),
+        i8: integers::<S, i8, S::U8>(),
+        u64: integers::<S, u64, S::U64>(),
+        u32: integers::<S, u32, S::U32>(),
+        u16: integers::<S, u16, S::U16>(),
+        u8: integers::<S, u8, S::U8>(),
         bool: truth_values::<S>(),
         f16: f16::<S>(),
         bf16: bf16::<S>(),

@@ -81,7 +81,7 @@ mod real;
 mod tanh;
 
 use crate::Level;
-use crate::arch::{ChainOp, FloatKernels, Link, Scalars, table, vector};
+use crate::arch::{ChainOp, Kernels, Link, Scalars, table, vector};
 use crate::route::are_beyond_caches;
 use broadcheck_spec::Function;
 use real::Real;
@@ -91,12 +91,12 @@ pub use levels::{power_by_base_f32, power_by_base_f64};
 pub use levels::{power_f32, power_f32_by, power_f32_of, power_f64, power_f64_by, power_f64_of};
 
 /// exp as a chain of one link.
-fn exp<T>(kernels: &FloatKernels<T>, x: &[T], out: &mut [T]) {
+fn exp<T>(kernels: &Kernels<T>, x: &[T], out: &mut [T]) {
     assert_eq!(x.len(), out.len(), "lengths differ");
     let first = Link { op: ChainOp::Add, values: x, step: 0, scalar: false };
     let exp = Link { op: ChainOp::Exp, values: &[], step: 0, scalar: true };
     let fetches = are_beyond_caches(size_of_val(x).saturating_add(size_of_val(out)));
-    kernels.chain.run(&first, (&mut [exp], fetches), 1, out);
+    kernels.chains().run(&first, (&mut [exp], fetches), 1, out);
 }
 
 /// e^x, element by element.
@@ -105,7 +105,7 @@ fn exp<T>(kernels: &FloatKernels<T>, x: &[T], out: &mut [T]) {
 ///
 /// If the lengths differ.
 pub fn exp_f64(level: Level, x: &[f64], out: &mut [f64]) {
-    exp(&table(level).float_f64, x, out);
+    exp(&table(level).f64, x, out);
 }
 
 /// e^x, element by element.
@@ -114,7 +114,7 @@ pub fn exp_f64(level: Level, x: &[f64], out: &mut [f64]) {
 ///
 /// If the lengths differ.
 pub fn exp_f32(level: Level, x: &[f32], out: &mut [f32]) {
-    exp(&table(level).float_f32, x, out);
+    exp(&table(level).f32, x, out);
 }
 
 /// e^x, with the bits of every level.

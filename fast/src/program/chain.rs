@@ -7,7 +7,7 @@
 
 use super::condition::{Conditional, condition};
 use super::graph::{Graph, Slope, ValueKind};
-use crate::arch::{CallGroup, ChainOp, Comparison};
+use crate::arch::{ChainOp, Comparison};
 use crate::inline_capacity::{VALUES, filled};
 use crate::tiling::{AccessKind, Tiling};
 use broadcheck_spec::{DType, Function};
@@ -84,11 +84,8 @@ pub(super) fn find(
         }
         let fewest = if single && at == root { 1 } else { 2 };
         let is_half = half_in_bits && graph.dtype(at) == DType::U16;
-        let chain = match most_links(graph.dtype(at)) {
-            _ if facts.is_empty() || is_half => None,
-            usize::MAX => chain(graph, &facts, readers, at, Links { fewest, most: usize::MAX, of_two: true }),
-            _ => group(graph, &facts, readers, at),
-        };
+        let chain =
+            if facts.is_empty() || is_half { None } else { chain(graph, &facts, readers, at, fewest) };
         let choice = if facts.is_empty() { None } else { choice(graph, &facts, readers, at) };
         let condition = if facts.is_empty() { None } else { condition(graph, &facts, readers, at) };
         let read = match (&chain, &choice, &condition) {
@@ -145,10 +142,10 @@ fn facts(
 pub(super) fn link(graph: &Graph, at: u32) -> Option<(ChainOp, u32, Option<u32>)> {
     let value = graph.values[at as usize];
     let ValueKind::Call { function, arguments: [a, b, _] } = value.kind else { return None };
-    let op = chain_op(function)?;
+    let op = chain_op(function, value.dtype)?;
     let second = (!op.is_unary()).then_some(b);
     let alike = |argument: u32| graph.dtype(argument) == value.dtype;
-    (most_links(value.dtype) > 0 && alike(a) && second.is_none_or(alike)).then_some((op, a, second))
+    (alike(a) && second.is_none_or(alike)).then_some((op, a, second))
 }
 
 /// Whether any value of a graph is an exp, which is a link of a chain.
@@ -157,9 +154,9 @@ pub(super) fn has_exp(graph: &Graph) -> bool {
     graph.values.iter().any(|value| is_exp(value.kind))
 }
 
-/// What a function is as a link of a chain, if it can be one.
-pub(crate) fn chain_op(function: Function) -> Option<ChainOp> {
-    match function {
+/// What a function of values of a dtype is as a link of a chain, if it can be one.
+pub(crate) fn chain_op(function: Function, dtype: DType) -> Option<ChainOp> {
+    let op = match function {
         Function::Add => Some(ChainOp::Add),
         Function::Subtract => Some(ChainOp::Subtract),
         Function::Multiply => Some(ChainOp::Multiply),
@@ -183,14 +180,15 @@ pub(crate) fn chain_op(function: Function) -> Option<ChainOp> {
         | Function::LogicalOr
         | Function::LogicalNot
         | Function::Select => None,
-    }
+    };
+    op.filter(|&op| is_link(op, dtype))
 }
 
-/// The most links of a chain of a dtype. Of integers, there are loops for some groups of calls
-/// ([`CallGroup`]).
-fn most_links(dtype: DType) -> usize {
+/// Whether chains of a dtype have an operation. Those of integers have what gives the same bits whether the
+/// integers have signs or not.
+fn is_link(op: ChainOp, dtype: DType) -> bool {
     match dtype {
-        DType::F64 | DType::F32 => usize::MAX,
+        DType::F64 | DType::F32 => true,
         DType::I64
         | DType::I32
         | DType::I16
@@ -198,8 +196,10 @@ fn most_links(dtype: DType) -> usize {
         | DType::U64
         | DType::U32
         | DType::U16
-        | DType::U8 => 4,
-        DType::F16 | DType::Bf16 | DType::Bool => 0,
+        | DType::U8 => {
+            matches!(op, ChainOp::Add | ChainOp::Subtract | ChainOp::Multiply | ChainOp::Negate)
+        }
+        DType::F16 | DType::Bf16 | DType::Bool => false,
     }
 }
 
@@ -222,17 +222,6 @@ pub(crate) fn swapped(op: ChainOp) -> ChainOp {
         | ChainOp::Sqrt
         | ChainOp::Exp) => op,
     }
-}
-
-/// The group of calls of integers that ends at a call, the largest that has a loop, if its arguments are
-/// vectors.
-fn group(graph: &Graph, facts: &[Facts], readers: &[u32], end: u32) -> Option<Chain> {
-    let sizes = [(4, false), (3, true), (3, false), (2, false)];
-    sizes.into_iter().find_map(|(count, of_two)| {
-        let found = chain(graph, facts, readers, end, Links { fewest: count, most: count, of_two })?;
-        let vectors = found.arguments.iter().all(|&argument| !facts[argument as usize].scalar);
-        (vectors && CallGroup::of(&found.ops).is_some()).then_some(found)
-    })
 }
 
 /// The operation and the arguments of a link's argument that is a sum, a difference or a product, if it can
@@ -318,23 +307,8 @@ fn comparison(
     }
 }
 
-/// What is wanted of a chain.
-#[derive(Clone, Copy)]
-struct Links {
-    fewest: usize,
-    most: usize,
-    /// Whether arguments may be made of two.
-    of_two: bool,
-}
-
-/// The chain that ends at a call, if it has enough links. A single exp is a chain too.
-fn chain(
-    graph: &Graph,
-    facts: &[Facts],
-    readers: &[u32],
-    end: u32,
-    Links { fewest, most, of_two }: Links,
-) -> Option<Chain> {
+/// The chain that ends at a call, if it has `fewest` links. A single exp is a chain too.
+fn chain(graph: &Graph, facts: &[Facts], readers: &[u32], end: u32, fewest: usize) -> Option<Chain> {
     let (mut op, mut a, mut b) = link(graph, end)?;
     let inside = |value: u32| {
         let (fact, whole) = (facts[value as usize], facts[end as usize]);
@@ -349,11 +323,9 @@ fn chain(
     let mut ops: SmallVec<[ChainOp; VALUES]> = SmallVec::new();
     // From the end to the start.
     loop {
-        // Arguments are only exchanged for a link that follows.
-        let inside_next = |value: u32| if ops.len() + 1 < most { inside(value) } else { None };
-        let next = match (inside_next(a), b) {
+        let next = match (inside(a), b) {
             (Some(next), _) => Some(next),
-            (None, Some(second)) => match inside_next(second) {
+            (None, Some(second)) => match inside(second) {
                 Some(next) => {
                     (op, a, b) = (swapped(op), second, Some(a));
                     Some(next)
@@ -363,14 +335,14 @@ fn chain(
             (None, None) => None,
         };
         ops.push(op);
-        match b.filter(|_| of_two).and_then(|b| argument_of_two((op, b), inside)) {
+        match b.and_then(|b| argument_of_two((op, b), inside)) {
             Some((made, b, c)) => {
                 ops.push(made);
                 arguments.extend([c, b]);
             }
             None => arguments.extend(b),
         }
-        match next.filter(|_| ops.len() < most) {
+        match next {
             Some(next) => (op, a, b) = next,
             None => break,
         }

@@ -10,7 +10,7 @@ use super::condition::Conditional;
 use super::graph::{Graph, Slope, ValueKind, is_comparison};
 use super::rows::{onto, readers_in_chains, row_width, shortest_row_of_sum};
 use super::steps::{Half, Onto, Program, Source, Step, Target, Work};
-use crate::arch::{CallGroup, ChainOp, Comparison, Table};
+use crate::arch::{ChainOp, Comparison, Table};
 use crate::dispatch::{by_bank, by_float_bank};
 use crate::error::NoKernel;
 use crate::inline_capacity::{VALUES, filled};
@@ -172,11 +172,7 @@ pub(crate) fn schedule(
             }
             ValueKind::Call { function, arguments } => {
                 if let Some(chain) = chains.iter().find(|chain| chain.end == at) {
-                    let made = if FloatBank::of(bank_of(value.dtype)).is_some() {
-                        scheduler.chain(&placed, chain, value.dtype, (at == root).then_some(goal))?
-                    } else {
-                        scheduler.linked(&placed, chain, value.dtype, direct)?
-                    };
+                    let made = scheduler.chain(&placed, chain, value.dtype, (at == root).then_some(goal));
                     scheduler.release_last(at, &chain.arguments, &last_use, &placed);
                     placed[at as usize] = Some(made);
                     continue;
@@ -402,9 +398,8 @@ impl Scheduler<'_> {
         chain: &Chain,
         dtype: DType,
         goal: Option<Goal>,
-    ) -> Result<Placed, NoKernel> {
+    ) -> Placed {
         let bank = bank_of(dtype);
-        let float = FloatBank::of(bank).ok_or(NoKernel { operation: "chain", dtype })?;
         let start = self.program.links.len();
         let mut varies = 0;
         let mut given = chain.arguments.iter().filter_map(|&argument| placed[argument as usize]);
@@ -425,14 +420,16 @@ impl Scheduler<'_> {
         let by_rows =
             std::iter::once(first).chain(sources).any(|source| matches!(source, Source::Rows { .. }));
         let width = if by_rows { u32::try_from(self.width).unwrap_or(u32::MAX) } else { 0 };
-        let stored = Work::Chain { bank: float, first, start, end, width };
+        let stored = Work::Chain { bank, first, start, end, width };
         let (work, target, source) = match goal {
             _ if scalar => {
                 let register = self.scalar(bank);
                 (stored, Target::Scalar(register), Source::Scalar(register))
             }
             Some(Goal::Store(_)) if !stationary && self.writes => (stored, Target::Output, WRITTEN),
-            Some(Goal::Sum(_)) if !stationary && let Some(onto) = self.onto => {
+            Some(Goal::Sum(_))
+                if !stationary && let (Some(onto), Some(float)) = (self.onto, FloatBank::of(bank)) =>
+            {
                 (Work::ChainSum { bank: float, first, start, end, onto }, Target::Output, WRITTEN)
             }
             Some(Goal::Store(_) | Goal::Sum(_)) | None => {
@@ -441,7 +438,7 @@ impl Scheduler<'_> {
             }
         };
         self.push(work, target, varies, stationary);
-        Ok(Placed { source, varies, bank })
+        Placed { source, varies, bank }
     }
 
     /// A choice by a comparison. Its comparison is not a scalar, and so neither is the choice.
@@ -549,21 +546,8 @@ impl Scheduler<'_> {
         (Target::Vector(register), Source::Vector(register))
     }
 
-    /// A group of calls of integers.
-    fn linked(
-        &mut self,
-        placed: &[Option<Placed>],
-        chain: &Chain,
-        dtype: DType,
-        root: bool,
-    ) -> Result<Placed, NoKernel> {
-        let no_kernel = NoKernel { operation: "chain", dtype };
-        let (bank, group) = (bank_of(dtype), CallGroup::of(&chain.ops).ok_or(no_kernel)?);
-        let kernel = by_bank!(bank, T => T::kernels(self.table).linked(group).map(T::in_bank));
-        self.group(kernel.ok_or(no_kernel)?, (placed, &chain.arguments), bank, root).ok_or(no_kernel)
-    }
-
-    /// A condition of two comparisons of values of `dtype`.
+    /// A condition of two comparisons of values of `dtype`. An argument that is one value becomes a vector
+    /// first.
     fn condition(
         &mut self,
         placed: &[Option<Placed>],
@@ -575,37 +559,26 @@ impl Scheduler<'_> {
         let (bank, condition) = (FloatBank::of(bank_of(dtype)).ok_or(no_kernel)?, conditional.condition);
         let kernel =
             by_float_bank!(bank, T => T::float_kernels(self.table).condition(condition).map(T::in_bank));
-        let arguments = (placed, &conditional.arguments[..]);
-        self.group(kernel.ok_or(no_kernel)?, arguments, Bank::Bool, root).ok_or(no_kernel)
-    }
-
-    /// A group of calls of placed arguments. An argument that is one value becomes a vector first.
-    fn group(
-        &mut self,
-        kernel: BankCall,
-        (placed, arguments): (&[Option<Placed>], &[u32]),
-        bank: Bank,
-        root: bool,
-    ) -> Option<Placed> {
+        let kernel = kernel.ok_or(no_kernel)?;
         let mut given: SmallVec<[Placed; 5]> = SmallVec::new();
-        for &argument in arguments {
-            let value = placed[argument as usize]?;
-            given.push(if value.source.is_scalar() { self.spread(value)? } else { value });
+        for &argument in &conditional.arguments {
+            let value = placed[argument as usize].ok_or(no_kernel)?;
+            given.push(if value.source.is_scalar() { self.spread(value).ok_or(no_kernel)? } else { value });
         }
         let varies = given.iter().fold(0, |bits, value| bits | value.varies);
         let start = self.program.links.len();
         self.program.links.extend(given.iter().map(|value| (ChainOp::Add, Some(value.source))));
         let stationary = self.tiling.is_stationary(varies);
-        let (target, source) = self.target_of_vectors(bank, root, stationary);
+        let (target, source) = self.target_of_vectors(Bank::Bool, root, stationary);
         let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-        let work = Work::Group { kernel, start: place(start), end: place(self.program.links.len()) };
+        let work = Work::Condition { kernel, start: place(start), end: place(self.program.links.len()) };
         self.push(work, target, varies, stationary);
-        for (argument, value) in arguments.iter().zip(given) {
-            if placed[*argument as usize].is_some_and(|placed| placed.source != value.source) {
+        for (&argument, value) in conditional.arguments.iter().zip(given) {
+            if placed[argument as usize].is_some_and(|placed| placed.source != value.source) {
                 self.release(Some(value));
             }
         }
-        Some(Placed { source, varies, bank })
+        Ok(Placed { source, varies, bank: Bank::Bool })
     }
 
     /// One value as a vector.

@@ -4,7 +4,7 @@ use crate::arch::{CallKernel, ChainOp, Comparison, InPlace, Pairing, Repeat};
 use crate::grid::RowLayout;
 use crate::inline_capacity::{LINKS, STEPS};
 use crate::math::MathFunction;
-use crate::scratch::{BANKS, BankCall, FloatBank};
+use crate::scratch::{BANKS, Bank, BankCall, FloatBank};
 use crate::tiling::{AccessKind, Tiling};
 use broadcheck_spec::DType;
 use smallvec::SmallVec;
@@ -83,8 +83,9 @@ pub(crate) enum Work {
     Call { kernel: BankCall, arguments: [Source; 3] },
     /// The same in f32, rounded to a half.
     RoundedCall { kernel: CallKernel<f32>, arguments: [Source; 3], round: InPlace<f32> },
-    /// A group of calls, whose arguments are vectors and are those of a range of the program's links.
-    Group { kernel: BankCall, start: u32, end: u32 },
+    /// Two comparisons and what joins them. The arguments are vectors and are those of a range of the
+    /// program's links.
+    Condition { kernel: BankCall, start: u32, end: u32 },
     /// A function of `math` in f64.
     MathF64 { function: MathFunction, arguments: [Source; 2] },
     /// A function of `math` in f32, possibly rounded to a half.
@@ -94,7 +95,7 @@ pub(crate) enum Work {
     Choose { comparison: Comparison, bank: FloatBank, arguments: [Source; 4] },
     /// A fold from a first argument through a range of the program's links, over rows of `width` elements. If
     /// that is 0, a tile is one row.
-    Chain { bank: FloatBank, first: Source, start: u32, end: u32, width: u32 },
+    Chain { bank: Bank, first: Source, start: u32, end: u32, width: u32 },
     /// The values of such a fold, added to the gradient.
     ChainSum { bank: FloatBank, first: Source, start: u32, end: u32, onto: Onto },
     /// Choices by a comparison, with the arguments of [`Work::Choose`], added to the gradient.
@@ -137,7 +138,7 @@ impl Work {
             | Work::Constant { .. }
             | Work::Call { .. }
             | Work::RoundedCall { .. }
-            | Work::Group { .. }
+            | Work::Condition { .. }
             | Work::MathF64 { .. }
             | Work::MathF32 { .. }
             | Work::Choose { .. }
@@ -167,7 +168,7 @@ pub(crate) struct Step {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Program {
     pub(crate) steps: SmallVec<[Step; STEPS]>,
-    /// The links of its chains, and the arguments of its groups of calls.
+    /// The links of its chains, and the arguments of its conditions.
     pub(crate) links: SmallVec<[(ChainOp, Option<Source>); LINKS]>,
     /// The numbers of vector and scalar registers that each bank needs.
     pub(crate) needs: [(u32, u32); BANKS],
@@ -204,9 +205,9 @@ impl Program {
         }
     }
 
-    /// Whether a group of calls computes the result.
-    pub(crate) fn ends_with_group(&self) -> bool {
-        matches!(self.steps.last(), Some(Step { work: Work::Group { .. }, target: Target::Output, .. }))
+    /// Whether a condition computes the result.
+    pub(crate) fn ends_with_condition(&self) -> bool {
+        matches!(self.steps.last(), Some(Step { work: Work::Condition { .. }, target: Target::Output, .. }))
     }
 
     /// Whether a choice by a comparison computes the result.

@@ -3,7 +3,7 @@
 //! other.
 
 use super::{OF_TWO, tables};
-use crate::arch::{Arguments, CallGroup, CallKernel, ChainOp, Kernels, Table};
+use crate::arch::{CallKernel, Kernels, Table};
 use broadcheck_spec::Function;
 
 /// Longer than four blocks of elements of one byte, and one that is left over.
@@ -50,10 +50,7 @@ fn check<T: Copy + PartialEq + std::fmt::Debug>(table: &Table, kernels: &Kernels
                         kernel.run(first, second, &mut out[..count]);
                         assert_eq!(out, want, "{name}");
                     }
-                    CallKernel::Unary(_)
-                    | CallKernel::Select(_)
-                    | CallKernel::Linked(_)
-                    | CallKernel::Condition(_) => {
+                    CallKernel::Unary(_) | CallKernel::Select(_) | CallKernel::Condition(_) => {
                         panic!("{name}: not a function of two")
                     }
                 }
@@ -69,53 +66,6 @@ fn check<T: Copy + PartialEq + std::fmt::Debug>(table: &Table, kernels: &Kernels
     }
 }
 
-/// All groups of two to four operations that have a loop. Returns how many there are.
-fn check_linked<T: Copy + PartialEq + std::fmt::Debug>(
-    table: &Table,
-    kernels: &Kernels<T>,
-    values: &[T],
-) -> usize {
-    use ChainOp::{Add, Divide, MinusNext, Multiply, PlusNext, Subtract, SubtractFrom, TimesNext};
-    let ops = [Add, Subtract, SubtractFrom, Multiply, PlusNext, MinusNext, TimesNext, Divide];
-    let call = |op, a: &[T], b: &[T]| {
-        let (function, a, b) = match op {
-            Add | PlusNext => (Function::Add, a, b),
-            Subtract | MinusNext => (Function::Subtract, a, b),
-            SubtractFrom => (Function::Subtract, b, a),
-            _ => (Function::Multiply, a, b),
-        };
-        let Some(CallKernel::Binary(kernel)) = kernels.call(function, [false; 3]) else {
-            panic!("{function} has no kernel")
-        };
-        let mut out = vec![values[0]; a.len()];
-        kernel.run(a, b, &mut out);
-        out
-    };
-    let mut found = 0;
-    // The digits of a number choose the operations.
-    for (length, number) in (2..=4).flat_map(|length| (0..8usize.pow(length)).map(move |at| (length, at))) {
-        let ops: Vec<ChainOp> = (0..length).map(|at| ops[number >> (3 * at) & 7]).collect();
-        let Some(group) = CallGroup::of(&ops) else { continue };
-        let Some(CallKernel::Linked(kernel)) = kernels.linked(group) else { panic!("{ops:?}: no kernel") };
-        found += 1;
-        for count in [0, 1, 31, 64, 100, LONGEST] {
-            let arguments: Vec<&[T]> = (0..=ops.len()).map(|from| &values[from..from + count]).collect();
-            let mut out = vec![values[0]; count];
-            kernel.run(Arguments(&arguments), &mut out);
-            let (mut want, mut made): (Vec<T>, Option<Vec<T>>) = (arguments[0].to_vec(), None);
-            for (at, &op) in ops.iter().enumerate() {
-                let next = arguments[at + 1];
-                match op {
-                    PlusNext | MinusNext | TimesNext => made = Some(call(op, next, arguments[at + 2])),
-                    _ => want = call(op, &want, made.take().as_deref().unwrap_or(next)),
-                }
-            }
-            assert_eq!(out, want, "{} {ops:?} of {count}", table.level);
-        }
-    }
-    found
-}
-
 #[test]
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "any numbers will do")]
 #[allow(clippy::cast_possible_wrap, clippy::cast_lossless, reason = "any numbers will do")]
@@ -128,7 +78,6 @@ fn the_end_of_a_row_is_computed_like_its_start() {
         macro_rules! integers {
             ($($type:ident)*) => { $(
                 check(table, &table.$type, &numbers!(LONGEST + 3, $type, i8));
-                assert_eq!(check_linked(table, &table.$type, &numbers!(LONGEST + 5, $type, i8)), 42);
             )* };
         }
         integers! { i64 i32 i16 i8 u64 u32 u16 u8 }

@@ -179,7 +179,7 @@ fn an_argument_of_two_before_a_function_is_left_out() {
             let link = |op, values| Link { op, values, step: 0, scalar: false };
             let mut links = [link(ChainOp::PlusNext, &values[..]), Link { scalar: true, ..link(op, &[]) }];
             let mut out = [0.0; 40];
-            table.float_f64.chain.run(&link(ChainOp::Add, &values), (&mut links, false), 1, &mut out);
+            table.f64.chains().run(&link(ChainOp::Add, &values), (&mut links, false), 1, &mut out);
             assert_eq!(out, [want; 40], "{}, {op:?}", table.level);
         }
     }
@@ -189,7 +189,7 @@ fn an_argument_of_two_before_a_function_is_left_out() {
 /// elements. One argument has the given number of elements and any step, first as the first argument, then as
 /// the last.
 fn check_chain(level: Level, op: ChainOp, (rows, count): (usize, usize), available: usize) {
-    let kernels = &super::table(level).float_f64;
+    let chains = super::table(level).f64.chains();
     let values = vec![1.0; available];
     let link = |step, scalar| Link { op: ChainOp::Add, values: &values[..], step, scalar };
     let last = if op == ChainOp::Exp { &[] } else { &values[..] };
@@ -203,12 +203,12 @@ fn check_chain(level: Level, op: ChainOp, (rows, count): (usize, usize), availab
                 [(link(step, scalar), [link(0, false), last]), (link(0, false), [last, link(step, scalar)])]
             {
                 check(level, fit, count, (rows, step, scalar, available), |out| {
-                    kernels.chain.run(&first, (&mut links.clone(), true), rows, out);
+                    chains.run(&first, (&mut links.clone(), true), rows, out);
                 });
                 check(level, fit, count, (rows, step, scalar, available), |out| {
                     fenced(true, |stores| {
                         let stores = stores.expect("they are wanted");
-                        kernels.chain_non_temporal(stores, &first, &mut links.clone(), rows, out);
+                        chains.run_non_temporal(stores, &first, &mut links.clone(), rows, out);
                     });
                 });
             }

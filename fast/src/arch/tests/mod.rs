@@ -16,6 +16,7 @@ mod choices;
 mod functions;
 mod grids;
 mod halves;
+mod integers;
 mod lengths;
 mod moves;
 mod pairs;

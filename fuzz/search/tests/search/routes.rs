@@ -35,7 +35,7 @@ fn requests_take_every_way() {
         ("nothing", 100),
         ("call", 100),
         ("chain", 50),
-        ("group", 50),
+        ("condition", 50),
         ("step", 100),
         ("sum", 100),
         ("gradient", 100),
