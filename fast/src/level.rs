@@ -28,6 +28,15 @@ impl Level {
         }
     }
 
+    /// The bytes of a vector. A machine that is not x86-64 has vectors of 16 bytes, if it has any.
+    pub(crate) fn vector_bytes(self) -> usize {
+        match self {
+            Level::Portable => 16,
+            Level::Avx2 => 32,
+            Level::Avx512 => 64,
+        }
+    }
+
     /// Whether this machine has the level.
     pub fn is_available(self) -> bool {
         match self {

@@ -5,7 +5,7 @@
 use crate::Level;
 use crate::arch::Table;
 use crate::error::NoKernel;
-use crate::fold::{FoldCall, may_fold, operands};
+use crate::fold::{FoldCall, may_fold, operands, takes_rows};
 use crate::grid::grid;
 use crate::inline_capacity::{OPERANDS, VALUES};
 use crate::lower::Lowered;
@@ -194,7 +194,7 @@ fn fold_route(task: Task, problem: &Problem<'_>, lowered: &Lowered) -> Option<Fo
         layouts.push(lowered.layout(&problem.operands()[place], place));
     }
     let axes = Axes::of(lowered.loops(), &layouts);
-    FoldCall::of_expression(expression, task.dtype, &axes, |at| layouts[at].offset)
+    FoldCall::of_expression(expression, (task.table.level, task.dtype), &axes, |at| layouts[at].offset)
 }
 
 /// The route of an operand that is broadcast to a nonempty shape.
@@ -381,7 +381,11 @@ pub(crate) fn compile<'a>(
             Goal::Sum(u32::try_from(used.len()).unwrap_or(u32::MAX))
         }
     };
-    let shortest = shortest_row(graph, root) / size_of_dtype(task.dtype);
+    let (shortest, dtype, level) = (shortest_row(graph, root), graph.dtype(root), task.table.level);
+    let takes_rows = |row: usize| {
+        let bytes = row.saturating_mul(size_of_dtype(task.dtype));
+        bytes >= shortest && takes_rows(level, dtype, bytes)
+    };
     let root = Root { graph, value: root, readers: &readers, goal };
     let access_of = |operand: u32| {
         let place = used.iter().position(|&used| used == operand);
@@ -422,7 +426,7 @@ pub(crate) fn compile<'a>(
         // One tile would gather operands for its last step. If the rows are long enough, it runs over them in
         // place.
         if is_one_tile {
-            if !(shortest..count).contains(&row) || !attempt(row, row)?.in_rows {
+            if row >= count || !takes_rows(row) || !attempt(row, row)?.in_rows {
                 attempt(count, count)?;
             }
             break 'attempts;
@@ -448,7 +452,7 @@ pub(crate) fn compile<'a>(
             attempt(made.full, made.full)?;
         }
         // If the last step can run over rows in place, nothing is gathered for it.
-        if made.gathers && (shortest..made.full).contains(&row) && !attempt(row, row)?.in_rows {
+        if made.gathers && row < made.full && takes_rows(row) && !attempt(row, row)?.in_rows {
             attempt(made.full, made.full)?;
         }
     }
