@@ -141,6 +141,16 @@ pub(in super::super) static FAULTS: &[Fault] = &[
         }),
     ),
     invented(
+        "kernels/odd-bytes-from-the-upper-half",
+        K,
+        "In whole vectors, products of bytes at odd places are the upper half of their 16 bits.",
+        lanes!(|lane| {
+            let [a, b] = lane.integers()?;
+            let is_odd = lane.width(16) == 16 && lane.in_bytes(16) && lane.place % 2 == 1;
+            (lane.function == F::Multiply && is_odd).then(|| integer((a * b) >> 8, lane.dtype()))
+        }),
+    ),
+    invented(
         "kernels/i16-products-high",
         K,
         "In whole vectors, a product of i16 is the high half where it does not fit.",

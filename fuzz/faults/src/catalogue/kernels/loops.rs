@@ -158,6 +158,17 @@ pub(in super::super) static FAULTS: &[Fault] = &[
         }),
     ),
     invented(
+        "kernels/fourth-unrolled-vector-of-integers",
+        K,
+        "In a loop over four vectors of 64 bytes, the fourth takes the first integer from the second.",
+        lanes!(|lane| {
+            lane.integers::<2>()?;
+            let width = lane.width(64);
+            let fourth = lane.in_vector(4 * width) && lane.place / width % 4 == 3;
+            (lane.function == F::Subtract && fourth).then(|| lane.exchanged())
+        }),
+    ),
+    invented(
         "kernels/second-unrolled-vector-without-a-splat",
         K,
         "In the second vector of a loop over two vectors of 32 bytes, a scalar on the left is not subtracted from.",
