@@ -37,7 +37,7 @@
 //! ```
 
 use super::extent::Extent;
-use super::group::{ChainVector, ahead, counted, fetch};
+use super::group::{ChainVector, ahead, compute, counted, fetch};
 use super::stream::LINE;
 
 /// The number of partial sums in a sum. It determines the result's bits, so it is the same on every level.
@@ -508,7 +508,7 @@ unsafe fn group<
 ) {
     // SAFETY: the caller guarantees that all offsets are inside.
     unsafe {
-        let a = V::compute::<U, ROWS, KIND>(first, links, from);
+        let a = compute::<V, U, ROWS, KIND>(first, links, from);
         let to = out.as_mut_ptr().add(to);
         counted!(k in U => {
             let (row, column) = (k / (U / ROWS), k % (U / ROWS));

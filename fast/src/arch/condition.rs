@@ -118,26 +118,8 @@ pub(crate) struct Condition {
     pub(crate) second: Order,
 }
 
-/// The place of a sum, a difference or a product in the lists of [`Conditions`].
-fn place(made: ChainOp) -> Option<usize> {
-    match made {
-        ChainOp::Add => Some(0),
-        ChainOp::Subtract => Some(1),
-        ChainOp::Multiply => Some(2),
-        ChainOp::SubtractFrom
-        | ChainOp::Divide
-        | ChainOp::DivideInto
-        | ChainOp::Maximum
-        | ChainOp::Minimum
-        | ChainOp::PlusNext
-        | ChainOp::MinusNext
-        | ChainOp::TimesNext
-        | ChainOp::Negate
-        | ChainOp::Abs
-        | ChainOp::Sqrt
-        | ChainOp::Exp => None,
-    }
-}
+/// What may make a value, in the order of the lists of [`Conditions`].
+const MADE: [ChainOp; 3] = [ChainOp::Add, ChainOp::Subtract, ChainOp::Multiply];
 
 /// The kernels of conditions.
 pub(crate) struct Conditions<T: 'static> {
@@ -157,7 +139,7 @@ impl<T> Conditions<T> {
         let (or, first, second) = (usize::from(or), first as usize, second as usize);
         match made {
             None => self.two[or].get(first)?.get(second).copied(),
-            Some(made) => Some(self.of_two[or].get(first)?[place(made)?][second]),
+            Some(made) => Some(self.of_two[or].get(first)?[MADE.iter().position(|&op| op == made)?][second]),
         }
     }
 }

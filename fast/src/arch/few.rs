@@ -10,8 +10,7 @@
 //! | a product of two sums or differences | `(a + b) * (c - d)` |
 
 use super::chain::{ChainOp, Link};
-use super::group::counted;
-use super::integers::IntegerVector;
+use super::group::{ChainVector, counted};
 use std::marker::PhantomData;
 
 /// The vectors that are computed together.
@@ -24,7 +23,7 @@ const GROUP: usize = 4;
 /// The machine has the instructions of `V`. In the row, every vector argument has as many elements as `out`,
 /// and every scalar has one.
 #[inline(always)]
-pub(super) unsafe fn row<V: IntegerVector>(
+pub(super) unsafe fn row<V: ChainVector>(
     first: &Link<'_, V::Element>,
     links: &[Link<'_, V::Element>],
     out: &mut [V::Element],
@@ -46,13 +45,13 @@ pub(super) unsafe fn row<V: IntegerVector>(
 /// # Safety
 /// As for [`row`].
 #[inline(always)]
-unsafe fn two<V: IntegerVector>(arguments: [&Link<'_, V::Element>; 3], out: &mut [V::Element]) -> usize {
+unsafe fn two<V: ChainVector>(arguments: [&Link<'_, V::Element>; 3], out: &mut [V::Element]) -> usize {
     /// By the second operation.
     ///
     /// # Safety
     /// As for [`row`].
     #[inline(always)]
-    unsafe fn by<V: IntegerVector, F: Op>(
+    unsafe fn by<V: ChainVector, F: Op>(
         arguments: [&Link<'_, V::Element>; 3],
         out: &mut [V::Element],
     ) -> usize {
@@ -81,7 +80,7 @@ unsafe fn two<V: IntegerVector>(arguments: [&Link<'_, V::Element>; 3], out: &mut
 /// # Safety
 /// As for [`row`].
 #[inline(always)]
-unsafe fn three<V: IntegerVector>(arguments: [&Link<'_, V::Element>; 4], out: &mut [V::Element]) -> usize {
+unsafe fn three<V: ChainVector>(arguments: [&Link<'_, V::Element>; 4], out: &mut [V::Element]) -> usize {
     use ChainOp::{Add, MinusNext, Multiply, PlusNext, Subtract, SubtractFrom, TimesNext};
     let [_, b, c, d] = arguments;
     // SAFETY: guaranteed by the caller.
@@ -124,13 +123,13 @@ unsafe fn three<V: IntegerVector>(arguments: [&Link<'_, V::Element>; 4], out: &m
 /// # Safety
 /// As for [`row`].
 #[inline(always)]
-unsafe fn four<V: IntegerVector>(arguments: [&Link<'_, V::Element>; 5], out: &mut [V::Element]) -> usize {
+unsafe fn four<V: ChainVector>(arguments: [&Link<'_, V::Element>; 5], out: &mut [V::Element]) -> usize {
     /// After a product, by the last operation.
     ///
     /// # Safety
     /// As for [`row`].
     #[inline(always)]
-    unsafe fn by<V: IntegerVector, G: Op>(
+    unsafe fn by<V: ChainVector, G: Op>(
         arguments: [&Link<'_, V::Element>; 5],
         out: &mut [V::Element],
     ) -> usize {
@@ -149,7 +148,7 @@ unsafe fn four<V: IntegerVector>(arguments: [&Link<'_, V::Element>; 5], out: &mu
     /// # Safety
     /// As for [`row`].
     #[inline(always)]
-    unsafe fn after<V: IntegerVector, F: Op>(
+    unsafe fn after<V: ChainVector, F: Op>(
         arguments: [&Link<'_, V::Element>; 5],
         out: &mut [V::Element],
     ) -> usize {
@@ -183,7 +182,7 @@ unsafe fn four<V: IntegerVector>(arguments: [&Link<'_, V::Element>; 5], out: &mu
 /// # Safety
 /// As for [`row`].
 #[inline(always)]
-unsafe fn groups<V: IntegerVector, const N: usize, F: Formula<N>>(
+unsafe fn groups<V: ChainVector, const N: usize, F: Formula<N>>(
     arguments: [&Link<'_, V::Element>; N],
     out: &mut [V::Element],
 ) -> usize {
@@ -218,30 +217,32 @@ unsafe fn groups<V: IntegerVector, const N: usize, F: Formula<N>>(
 
 /// A call of two vectors.
 trait Op {
-    fn of<V: IntegerVector>(a: V, b: V) -> V;
+    const OP: ChainOp;
+
+    #[inline(always)]
+    fn of<V: ChainVector>(a: V, b: V) -> V {
+        V::binary(Self::OP, a, b)
+    }
 }
 
 macro_rules! ops {
-    ($($name:ident: |$a:ident, $b:ident| $value:expr;)*) => { $(
+    ($($name:ident $op:ident;)*) => { $(
         struct $name;
         impl Op for $name {
-            #[inline(always)]
-            fn of<V: IntegerVector>($a: V, $b: V) -> V {
-                $value
-            }
+            const OP: ChainOp = ChainOp::$op;
         }
     )* };
 }
 ops! {
-    Sum: |a, b| a.add(b);
-    Difference: |a, b| a.subtract(b);
-    Reversed: |a, b| b.subtract(a);
-    Product: |a, b| a.multiply(b);
+    Sum Add;
+    Difference Subtract;
+    Reversed SubtractFrom;
+    Product Multiply;
 }
 
 /// Some calls of `N` arguments.
 trait Formula<const N: usize> {
-    fn of<V: IntegerVector>(arguments: [V; N]) -> V;
+    fn of<V: ChainVector>(arguments: [V; N]) -> V;
 }
 
 /// `g(f(a, b), c)`
@@ -257,7 +258,7 @@ macro_rules! formulas {
     ($($name:ident<$($op:ident),*>: $count:literal, |$arguments:pat_param| $value:expr;)*) => { $(
         impl<$($op: Op),*> Formula<$count> for $name<$($op),*> {
             #[inline(always)]
-            fn of<V: IntegerVector>($arguments: [V; $count]) -> V {
+            fn of<V: ChainVector>($arguments: [V; $count]) -> V {
                 $value
             }
         }

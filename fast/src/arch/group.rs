@@ -46,18 +46,6 @@ pub(super) trait ChainVector: Copy {
     /// `to` points to `WIDTH` writable elements and is aligned to the size of the vector.
     unsafe fn write_non_temporal(self, to: *mut Self::Element);
 
-    /// The values of `U` vectors of a chain: from element `at` on, the same number of each of `ROWS` rows
-    /// from `row` on.
-    ///
-    /// # Safety
-    /// The machine has the level's instructions. From `at` on, each row of every vector argument has
-    /// `U / ROWS * WIDTH` elements; a scalar has one. Unless `KIND` is `SUMS`, unary links need no argument.
-    unsafe fn compute<const U: usize, const ROWS: usize, const KIND: u8>(
-        first: &Link<'_, Self::Element>,
-        links: &[Link<'_, Self::Element>],
-        from: [usize; 2],
-    ) -> [Self; U];
-
     /// The first elements of a row, if there is a loop for the chain. Returns their number. `fetches` says
     /// whether operands are prefetched.
     ///
@@ -71,11 +59,11 @@ pub(super) trait ChainVector: Copy {
         out: &mut [Self::Element],
     ) -> usize;
 
-    /// The argument that an operation for the next link makes of two.
-    fn two<const N: usize>(op: ChainOp, b: [Self; N], c: [Self; N]) -> [Self; N];
+    /// A binary operation of a link. One that the type does not have returns `a`.
+    fn binary(op: ChainOp, a: Self, b: Self) -> Self;
 
-    /// What an operation that may take such an argument makes of the values `a` and the argument.
-    fn take<const N: usize>(op: ChainOp, a: [Self; N], b: [Self; N]) -> [Self; N];
+    /// A unary operation of a link, likewise.
+    fn unary<const U: usize, const KIND: u8>(op: ChainOp, a: [Self; U]) -> [Self; U];
 }
 
 impl<V: Vector> ChainVector for V {
@@ -107,16 +95,6 @@ impl<V: Vector> ChainVector for V {
     }
 
     #[inline(always)]
-    unsafe fn compute<const U: usize, const ROWS: usize, const KIND: u8>(
-        first: &Link<'_, V::Element>,
-        links: &[Link<'_, V::Element>],
-        from: [usize; 2],
-    ) -> [V; U] {
-        // SAFETY: guaranteed by the caller.
-        unsafe { compute::<V, U, ROWS, KIND>(first, links, from) }
-    }
-
-    #[inline(always)]
     unsafe fn begin_row<const KIND: u8>(
         first: &Link<'_, V::Element>,
         links: &[Link<'_, V::Element>],
@@ -131,12 +109,35 @@ impl<V: Vector> ChainVector for V {
     }
 
     #[inline(always)]
-    fn two<const N: usize>(op: ChainOp, b: [V; N], c: [V; N]) -> [V; N] {
+    fn binary(op: ChainOp, a: V, b: V) -> V {
         match op {
-            ChainOp::PlusNext => each!(b, c => b.add(c)),
-            ChainOp::MinusNext => each!(b, c => b.subtract(c)),
-            ChainOp::TimesNext => each!(b, c => b.multiply(c)),
-            ChainOp::Add
+            ChainOp::Add => a.add(b),
+            ChainOp::Subtract => a.subtract(b),
+            ChainOp::SubtractFrom => b.subtract(a),
+            ChainOp::Multiply => a.multiply(b),
+            ChainOp::Divide => a.divide(b),
+            ChainOp::DivideInto => b.divide(a),
+            ChainOp::Maximum => a.maximum(b),
+            ChainOp::Minimum => a.minimum(b),
+            ChainOp::PlusNext
+            | ChainOp::MinusNext
+            | ChainOp::TimesNext
+            | ChainOp::Negate
+            | ChainOp::Abs
+            | ChainOp::Sqrt
+            | ChainOp::Exp => a,
+        }
+    }
+
+    #[inline(always)]
+    fn unary<const U: usize, const KIND: u8>(op: ChainOp, a: [V; U]) -> [V; U] {
+        match op {
+            ChainOp::Negate => each!(a => a.negate()),
+            ChainOp::Abs => each!(a => a.abs()),
+            ChainOp::Sqrt => each!(a => a.sqrt()),
+            ChainOp::Exp if KIND == WITH_EXP => exp::<V, U>(a),
+            ChainOp::Exp
+            | ChainOp::Add
             | ChainOp::Subtract
             | ChainOp::SubtractFrom
             | ChainOp::Multiply
@@ -144,32 +145,9 @@ impl<V: Vector> ChainVector for V {
             | ChainOp::DivideInto
             | ChainOp::Maximum
             | ChainOp::Minimum
-            | ChainOp::Negate
-            | ChainOp::Abs
-            | ChainOp::Sqrt
-            | ChainOp::Exp => b,
-        }
-    }
-
-    #[inline(always)]
-    fn take<const N: usize>(op: ChainOp, a: [V; N], b: [V; N]) -> [V; N] {
-        match op {
-            ChainOp::Add => each!(a, b => a.add(b)),
-            ChainOp::Subtract => each!(a, b => a.subtract(b)),
-            ChainOp::SubtractFrom => each!(a, b => b.subtract(a)),
-            ChainOp::Multiply => each!(a, b => a.multiply(b)),
-            ChainOp::Maximum => each!(a, b => a.maximum(b)),
-            ChainOp::Minimum => each!(a, b => a.minimum(b)),
-            // `ChainOp::may_take_two` excludes these.
-            ChainOp::Divide
-            | ChainOp::DivideInto
             | ChainOp::PlusNext
             | ChainOp::MinusNext
-            | ChainOp::TimesNext
-            | ChainOp::Negate
-            | ChainOp::Abs
-            | ChainOp::Sqrt
-            | ChainOp::Exp => a,
+            | ChainOp::TimesNext => a,
         }
     }
 }
@@ -179,12 +157,14 @@ pub(super) const fn ahead<T>() -> usize {
     2048 / size_of::<T>()
 }
 
-/// [`ChainVector::compute`] of floats.
+/// The values of `U` vectors of the chain: from element `at` on, the same number of each of `ROWS` rows from
+/// `row` on.
 ///
 /// # Safety
-/// As for [`ChainVector::compute`].
+/// The machine has the instructions of `V`. From `at` on, each row of every vector argument has
+/// `U / ROWS * V::WIDTH` elements; a scalar has one. Unless `KIND` is `SUMS`, unary links need no argument.
 #[inline(always)]
-pub(super) unsafe fn compute<V: Vector, const U: usize, const ROWS: usize, const KIND: u8>(
+pub(super) unsafe fn compute<V: ChainVector, const U: usize, const ROWS: usize, const KIND: u8>(
     first: &Link<'_, V::Element>,
     links: &[Link<'_, V::Element>],
     from: [usize; 2],
@@ -216,13 +196,13 @@ pub(super) unsafe fn compute<V: Vector, const U: usize, const ROWS: usize, const
             while let [link, others @ ..] = rest
                 && !link.scalar
             {
-                fold_shared::<V, U, ROWS>(&mut a, link, from, V::add);
+                fold_shared::<V, U, ROWS>(&mut a, link, from, ChainOp::Add);
                 rest = others;
             }
             while let [link, others @ ..] = rest
                 && link.scalar
             {
-                fold::<V, U, ROWS, true>(&mut a, link, from, V::add);
+                fold::<V, U, ROWS, true>(&mut a, link, from, ChainOp::Add);
                 rest = others;
             }
         }
@@ -232,30 +212,34 @@ pub(super) unsafe fn compute<V: Vector, const U: usize, const ROWS: usize, const
             rest = others;
             // One jump for the operation and the kind of its argument.
             match (link.op, link.scalar) {
-                (ChainOp::Add, false) => fold_shared::<V, U, ROWS>(&mut a, link, from, V::add),
-                (ChainOp::Add, true) => fold::<V, U, ROWS, true>(&mut a, link, from, V::add),
-                (ChainOp::Subtract, false) => fold_shared::<V, U, ROWS>(&mut a, link, from, V::subtract),
-                (ChainOp::Subtract, true) => fold::<V, U, ROWS, true>(&mut a, link, from, V::subtract),
+                (ChainOp::Add, false) => fold_shared::<V, U, ROWS>(&mut a, link, from, ChainOp::Add),
+                (ChainOp::Add, true) => fold::<V, U, ROWS, true>(&mut a, link, from, ChainOp::Add),
+                (ChainOp::Subtract, false) => {
+                    fold_shared::<V, U, ROWS>(&mut a, link, from, ChainOp::Subtract);
+                }
+                (ChainOp::Subtract, true) => fold::<V, U, ROWS, true>(&mut a, link, from, ChainOp::Subtract),
                 (ChainOp::SubtractFrom, false) => {
-                    fold::<V, U, ROWS, false>(&mut a, link, from, |a, b| b.subtract(a));
+                    fold::<V, U, ROWS, false>(&mut a, link, from, ChainOp::SubtractFrom);
                 }
                 (ChainOp::SubtractFrom, true) => {
-                    fold::<V, U, ROWS, true>(&mut a, link, from, |a, b| b.subtract(a));
+                    fold::<V, U, ROWS, true>(&mut a, link, from, ChainOp::SubtractFrom);
                 }
-                (ChainOp::Multiply, false) => fold_shared::<V, U, ROWS>(&mut a, link, from, V::multiply),
-                (ChainOp::Multiply, true) => fold::<V, U, ROWS, true>(&mut a, link, from, V::multiply),
-                (ChainOp::Divide, false) => fold::<V, U, ROWS, false>(&mut a, link, from, V::divide),
-                (ChainOp::Divide, true) => fold::<V, U, ROWS, true>(&mut a, link, from, V::divide),
+                (ChainOp::Multiply, false) => {
+                    fold_shared::<V, U, ROWS>(&mut a, link, from, ChainOp::Multiply);
+                }
+                (ChainOp::Multiply, true) => fold::<V, U, ROWS, true>(&mut a, link, from, ChainOp::Multiply),
+                (ChainOp::Divide, false) => fold::<V, U, ROWS, false>(&mut a, link, from, ChainOp::Divide),
+                (ChainOp::Divide, true) => fold::<V, U, ROWS, true>(&mut a, link, from, ChainOp::Divide),
                 (ChainOp::DivideInto, false) => {
-                    fold::<V, U, ROWS, false>(&mut a, link, from, |a, b| b.divide(a));
+                    fold::<V, U, ROWS, false>(&mut a, link, from, ChainOp::DivideInto);
                 }
                 (ChainOp::DivideInto, true) => {
-                    fold::<V, U, ROWS, true>(&mut a, link, from, |a, b| b.divide(a));
+                    fold::<V, U, ROWS, true>(&mut a, link, from, ChainOp::DivideInto);
                 }
-                (ChainOp::Maximum, false) => fold::<V, U, ROWS, false>(&mut a, link, from, V::maximum),
-                (ChainOp::Maximum, true) => fold::<V, U, ROWS, true>(&mut a, link, from, V::maximum),
-                (ChainOp::Minimum, false) => fold::<V, U, ROWS, false>(&mut a, link, from, V::minimum),
-                (ChainOp::Minimum, true) => fold::<V, U, ROWS, true>(&mut a, link, from, V::minimum),
+                (ChainOp::Maximum, false) => fold::<V, U, ROWS, false>(&mut a, link, from, ChainOp::Maximum),
+                (ChainOp::Maximum, true) => fold::<V, U, ROWS, true>(&mut a, link, from, ChainOp::Maximum),
+                (ChainOp::Minimum, false) => fold::<V, U, ROWS, false>(&mut a, link, from, ChainOp::Minimum),
+                (ChainOp::Minimum, true) => fold::<V, U, ROWS, true>(&mut a, link, from, ChainOp::Minimum),
                 (ChainOp::PlusNext | ChainOp::MinusNext | ChainOp::TimesNext, _) => {
                     // A unary link may have no argument.
                     if let [next, others @ ..] = others
@@ -265,14 +249,10 @@ pub(super) unsafe fn compute<V: Vector, const U: usize, const ROWS: usize, const
                         rest = others;
                     }
                 }
-                (ChainOp::Negate, _) => a = each!(a => a.negate()),
-                (ChainOp::Abs, _) => a = each!(a => a.abs()),
-                (ChainOp::Sqrt, _) => a = each!(a => a.sqrt()),
-                (ChainOp::Exp, _) => {
-                    if KIND == WITH_EXP {
-                        a = exp::<V, U>(a);
-                    }
-                }
+                (ChainOp::Negate, _) => a = V::unary::<U, KIND>(ChainOp::Negate, a),
+                (ChainOp::Abs, _) => a = V::unary::<U, KIND>(ChainOp::Abs, a),
+                (ChainOp::Sqrt, _) => a = V::unary::<U, KIND>(ChainOp::Sqrt, a),
+                (ChainOp::Exp, _) => a = V::unary::<U, KIND>(ChainOp::Exp, a),
             }
         }
         a
@@ -321,7 +301,7 @@ pub(super) fn fetch<V: ChainVector, const U: usize>(
 /// `U` vectors of an argument, from element `at` of each row on, the first of which is `row`.
 ///
 /// # Safety
-/// As for [`ChainVector::compute`].
+/// As for [`compute`].
 #[inline(always)]
 pub(super) unsafe fn read<V: ChainVector, const U: usize, const ROWS: usize>(
     link: &Link<'_, V::Element>,
@@ -348,13 +328,13 @@ pub(super) unsafe fn read<V: ChainVector, const U: usize, const ROWS: usize>(
 /// Applies one link. `SCALAR` says whether its argument is a scalar.
 ///
 /// # Safety
-/// As for [`ChainVector::compute`].
+/// As for [`compute`].
 #[inline(always)]
-pub(super) unsafe fn fold<V: ChainVector, const U: usize, const ROWS: usize, const SCALAR: bool>(
+unsafe fn fold<V: ChainVector, const U: usize, const ROWS: usize, const SCALAR: bool>(
     a: &mut [V; U],
     link: &Link<'_, V::Element>,
     [row, at]: [usize; 2],
-    op: impl Fn(V, V) -> V,
+    op: ChainOp,
 ) {
     // SAFETY: the caller guarantees that all offsets are inside.
     unsafe {
@@ -362,7 +342,8 @@ pub(super) unsafe fn fold<V: ChainVector, const U: usize, const ROWS: usize, con
         counted!(k in U => {
             let (row, column) = (k / (U / ROWS), k % (U / ROWS));
             let from = from.add(row * link.step);
-            a[k] = op(a[k], if SCALAR { V::spread(*from) } else { V::read(from.add(at + column * V::WIDTH)) });
+            let b = if SCALAR { V::spread(*from) } else { V::read(from.add(at + column * V::WIDTH)) };
+            a[k] = V::binary(op, a[k], b);
         });
     }
 }
@@ -373,13 +354,13 @@ pub(super) unsafe fn fold<V: ChainVector, const U: usize, const ROWS: usize, con
 /// vectors of 32 bytes, it takes 1.07 to 1.15.)
 ///
 /// # Safety
-/// As for [`ChainVector::compute`].
+/// As for [`compute`].
 #[inline(always)]
-pub(super) unsafe fn fold_shared<V: ChainVector, const U: usize, const ROWS: usize>(
+unsafe fn fold_shared<V: ChainVector, const U: usize, const ROWS: usize>(
     a: &mut [V; U],
     link: &Link<'_, V::Element>,
     from: [usize; 2],
-    op: impl Fn(V, V) -> V,
+    op: ChainOp,
 ) {
     // SAFETY: the caller guarantees that all offsets are inside.
     unsafe {
@@ -391,7 +372,7 @@ pub(super) unsafe fn fold_shared<V: ChainVector, const U: usize, const ROWS: usi
             let b = V::read(from.add(column * V::WIDTH));
             counted!(row in ROWS => {
                 let k = row * (U / ROWS) + column;
-                a[k] = op(a[k], b);
+                a[k] = V::binary(op, a[k], b);
             });
         });
     }
@@ -400,9 +381,9 @@ pub(super) unsafe fn fold_shared<V: ChainVector, const U: usize, const ROWS: usi
 /// Applies the operation of `next` with an argument that `link` makes of its own and that of `next`.
 ///
 /// # Safety
-/// As for [`ChainVector::compute`].
+/// As for [`compute`].
 #[inline(always)]
-pub(super) unsafe fn fold_two<V: ChainVector, const U: usize, const ROWS: usize>(
+unsafe fn fold_two<V: ChainVector, const U: usize, const ROWS: usize>(
     a: &mut [V; U],
     link: &Link<'_, V::Element>,
     next: &Link<'_, V::Element>,
@@ -431,7 +412,7 @@ const PART: usize = 4;
 /// [`fold_two`] for the vectors of a group from `FROM` on, as many as are in a part.
 ///
 /// # Safety
-/// As for [`ChainVector::compute`].
+/// As for [`compute`].
 #[inline(always)]
 unsafe fn fold_two_of_part<V: ChainVector, const U: usize, const ROWS: usize, const FROM: usize>(
     a: &mut [V; U],
@@ -442,7 +423,25 @@ unsafe fn fold_two_of_part<V: ChainVector, const U: usize, const ROWS: usize, co
     // SAFETY: guaranteed by the caller.
     let (b, c) =
         unsafe { (read_part::<V, U, ROWS, FROM>(link, from), read_part::<V, U, ROWS, FROM>(next, from)) };
-    let b = V::two(link.op, b, c);
+    // Each operation is a constant, so that its loop is compiled by itself.
+    let b = match link.op {
+        ChainOp::PlusNext => pairs(ChainOp::Add, b, c),
+        ChainOp::MinusNext => pairs(ChainOp::Subtract, b, c),
+        ChainOp::TimesNext => pairs(ChainOp::Multiply, b, c),
+        // `compute` calls this for the operations above alone.
+        ChainOp::Add
+        | ChainOp::Subtract
+        | ChainOp::SubtractFrom
+        | ChainOp::Multiply
+        | ChainOp::Divide
+        | ChainOp::DivideInto
+        | ChainOp::Maximum
+        | ChainOp::Minimum
+        | ChainOp::Negate
+        | ChainOp::Abs
+        | ChainOp::Sqrt
+        | ChainOp::Exp => b,
+    };
     // A group may have fewer vectors than a part. What is computed for the others is dropped. The vectors are
     // moved one by one: a call of `copy_from_slice` that is not inlined would keep the group in memory, in
     // every link of every chain.
@@ -450,16 +449,39 @@ unsafe fn fold_two_of_part<V: ChainVector, const U: usize, const ROWS: usize, co
     counted!(k in if U < PART { U } else { PART } => {
         x[k] = a[FROM + k];
     });
-    let x = V::take(next.op, x, b);
+    let x = match next.op {
+        ChainOp::Add => pairs(ChainOp::Add, x, b),
+        ChainOp::Subtract => pairs(ChainOp::Subtract, x, b),
+        ChainOp::SubtractFrom => pairs(ChainOp::SubtractFrom, x, b),
+        ChainOp::Multiply => pairs(ChainOp::Multiply, x, b),
+        ChainOp::Maximum => pairs(ChainOp::Maximum, x, b),
+        ChainOp::Minimum => pairs(ChainOp::Minimum, x, b),
+        // `ChainOp::may_take_two` excludes these.
+        ChainOp::Divide
+        | ChainOp::DivideInto
+        | ChainOp::PlusNext
+        | ChainOp::MinusNext
+        | ChainOp::TimesNext
+        | ChainOp::Negate
+        | ChainOp::Abs
+        | ChainOp::Sqrt
+        | ChainOp::Exp => x,
+    };
     counted!(k in if U < PART { U } else { PART } => {
         a[FROM + k] = x[k];
     });
 }
 
+/// A binary operation of each pair of vectors.
+#[inline(always)]
+fn pairs<V: ChainVector, const N: usize>(op: ChainOp, a: [V; N], b: [V; N]) -> [V; N] {
+    each!(a, b => V::binary(op, a, b))
+}
+
 /// The vectors of an argument from `FROM` on, as many as are in a part of a group of `U`.
 ///
 /// # Safety
-/// As for [`ChainVector::compute`].
+/// As for [`compute`].
 #[inline(always)]
 unsafe fn read_part<V: ChainVector, const U: usize, const ROWS: usize, const FROM: usize>(
     link: &Link<'_, V::Element>,
@@ -485,9 +507,9 @@ unsafe fn read_part<V: ChainVector, const U: usize, const ROWS: usize, const FRO
 /// Adds the arguments of three links. `X`, `Y` and `Z` say which of them are scalars.
 ///
 /// # Safety
-/// As for [`ChainVector::compute`].
+/// As for [`compute`].
 #[inline(always)]
-unsafe fn add_three<V: Vector, const U: usize, const X: bool, const Y: bool, const Z: bool>(
+unsafe fn add_three<V: ChainVector, const U: usize, const X: bool, const Y: bool, const Z: bool>(
     a: &mut [V; U],
     links: &[Link<'_, V::Element>; 3],
     [row, at]: [usize; 2],
@@ -498,13 +520,14 @@ unsafe fn add_three<V: Vector, const U: usize, const X: bool, const Y: bool, con
         let x = one.values.as_ptr().add(row * one.step);
         let y = two.values.as_ptr().add(row * two.step);
         let z = three.values.as_ptr().add(row * three.step);
-        let (one, two, three) = (V::splat(*x), V::splat(*y), V::splat(*z));
+        let (one, two, three) = (V::spread(*x), V::spread(*y), V::spread(*z));
         counted!(k in U => {
             let at = at + k * V::WIDTH;
-            let b = if X { one } else { V::load(x.add(at)) };
-            let c = if Y { two } else { V::load(y.add(at)) };
-            let d = if Z { three } else { V::load(z.add(at)) };
-            a[k] = a[k].add(b).add(c).add(d);
+            let b = if X { one } else { V::read(x.add(at)) };
+            let c = if Y { two } else { V::read(y.add(at)) };
+            let d = if Z { three } else { V::read(z.add(at)) };
+            let sum = V::binary(ChainOp::Add, V::binary(ChainOp::Add, a[k], b), c);
+            a[k] = V::binary(ChainOp::Add, sum, d);
         });
     }
 }

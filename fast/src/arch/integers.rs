@@ -2,84 +2,26 @@
 //! wrap around (clause V-2) and so give the same bits whether the integers have signs or not. They are
 //! unsigned here.
 
-use super::chain::{ChainOp, Link};
+use super::chain::{self, ARITHMETIC, ChainOp, Link};
 use super::few;
-use super::group::{ChainVector, fold, fold_shared, fold_two, read};
+use super::group::ChainVector;
+use super::simd::{Portable, Simd};
 use super::vector::each;
 
-/// A vector of one level, of unsigned integers. A single integer is a vector too, of width 1.
-pub(super) trait IntegerVector: ChainVector {
-    fn add(self, other: Self) -> Self;
-    fn subtract(self, other: Self) -> Self;
-    fn multiply(self, other: Self) -> Self;
-    fn negate(self) -> Self;
-}
-
-/// The values of `U` vectors of a chain, as [`ChainVector::compute`] has it. An operation that chains of
-/// integers do not have leaves the values alone.
-///
-/// # Safety
-/// As for [`ChainVector::compute`].
-#[inline(always)]
-unsafe fn compute<V: IntegerVector, const U: usize, const ROWS: usize>(
-    first: &Link<'_, V::Element>,
-    links: &[Link<'_, V::Element>],
-    from: [usize; 2],
-) -> [V; U] {
-    // SAFETY: the caller guarantees that all offsets are inside.
-    unsafe {
-        let mut a = read::<V, U, ROWS>(first, from);
-        let mut rest = links;
-        while let [link, others @ ..] = rest {
-            rest = others;
-            match (link.op, link.scalar) {
-                (ChainOp::Add, false) => fold_shared::<V, U, ROWS>(&mut a, link, from, V::add),
-                (ChainOp::Add, true) => fold::<V, U, ROWS, true>(&mut a, link, from, V::add),
-                (ChainOp::Subtract, false) => fold_shared::<V, U, ROWS>(&mut a, link, from, V::subtract),
-                (ChainOp::Subtract, true) => fold::<V, U, ROWS, true>(&mut a, link, from, V::subtract),
-                (ChainOp::SubtractFrom, false) => {
-                    fold::<V, U, ROWS, false>(&mut a, link, from, |a, b| b.subtract(a));
-                }
-                (ChainOp::SubtractFrom, true) => {
-                    fold::<V, U, ROWS, true>(&mut a, link, from, |a, b| b.subtract(a));
-                }
-                (ChainOp::Multiply, false) => fold_shared::<V, U, ROWS>(&mut a, link, from, V::multiply),
-                (ChainOp::Multiply, true) => fold::<V, U, ROWS, true>(&mut a, link, from, V::multiply),
-                (ChainOp::PlusNext | ChainOp::MinusNext | ChainOp::TimesNext, _) => {
-                    // A unary link may have no argument.
-                    if let [next, others @ ..] = others
-                        && !next.op.is_unary()
-                    {
-                        fold_two::<V, U, ROWS>(&mut a, link, next, from);
-                        rest = others;
-                    }
-                }
-                (ChainOp::Negate, _) => a = each!(a => a.negate()),
-                (
-                    ChainOp::Divide
-                    | ChainOp::DivideInto
-                    | ChainOp::Maximum
-                    | ChainOp::Minimum
-                    | ChainOp::Abs
-                    | ChainOp::Sqrt
-                    | ChainOp::Exp,
-                    _,
-                ) => {}
-            }
-        }
-        a
-    }
-}
-
-/// Implements [`ChainVector`] for an [`IntegerVector`], by its width and by how it is made and stored.
+/// Implements [`ChainVector`] for a vector of unsigned integers, by how it is made, stored and computed with.
 macro_rules! chain_vector {
     (
         $vector:ty, $element:ident, $width:literal,
         read: |$from:ident| $read:expr,
         spread: |$value:ident| $spread:expr,
         write: |$self:ident, $to:ident| $write:expr,
-        write_non_temporal: |$that:ident, $target:ident| $write_non_temporal:expr
+        write_non_temporal: |$that:ident, $target:ident| $write_non_temporal:expr,
+        add: |$a:ident, $b:ident| $add:expr,
+        subtract: |$c:ident, $d:ident| $subtract:expr,
+        multiply: |$e:ident, $f:ident| $multiply:expr,
+        negate: |$g:ident| $negate:expr
     ) => {
+        #[allow(unused_unsafe, reason = "a single integer needs no instructions")]
         impl ChainVector for $vector {
             type Element = $element;
             const WIDTH: usize = $width;
@@ -92,10 +34,7 @@ macro_rules! chain_vector {
             #[inline(always)]
             unsafe fn spread($value: $element) -> Self {
                 // SAFETY: the caller guarantees the instructions.
-                #[allow(unused_unsafe, reason = "a single integer needs no instructions")]
-                unsafe {
-                    $spread
-                }
+                unsafe { $spread }
             }
             #[inline(always)]
             unsafe fn write(self, $to: *mut $element) {
@@ -108,15 +47,6 @@ macro_rules! chain_vector {
                 let $that = self;
                 // SAFETY: the caller guarantees the writable elements and their alignment.
                 unsafe { $write_non_temporal }
-            }
-            #[inline(always)]
-            unsafe fn compute<const U: usize, const ROWS: usize, const KIND: u8>(
-                first: &Link<'_, $element>,
-                links: &[Link<'_, $element>],
-                from: [usize; 2],
-            ) -> [Self; U] {
-                // SAFETY: guaranteed by the caller.
-                unsafe { compute::<Self, U, ROWS>(first, links, from) }
             }
             #[inline(always)]
             unsafe fn begin_row<const KIND: u8>(
@@ -133,44 +63,41 @@ macro_rules! chain_vector {
                 unsafe { few::row::<Self>(first, links, out) }
             }
             #[inline(always)]
-            fn two<const N: usize>(op: ChainOp, b: [Self; N], c: [Self; N]) -> [Self; N] {
-                match op {
-                    ChainOp::PlusNext => each!(b, c => b.add(c)),
-                    ChainOp::MinusNext => each!(b, c => b.subtract(c)),
-                    ChainOp::TimesNext => each!(b, c => b.multiply(c)),
-                    ChainOp::Add
-                    | ChainOp::Subtract
-                    | ChainOp::SubtractFrom
-                    | ChainOp::Multiply
-                    | ChainOp::Divide
-                    | ChainOp::DivideInto
-                    | ChainOp::Maximum
-                    | ChainOp::Minimum
-                    | ChainOp::Negate
-                    | ChainOp::Abs
-                    | ChainOp::Sqrt
-                    | ChainOp::Exp => b,
+            fn binary(op: ChainOp, a: Self, b: Self) -> Self {
+                // SAFETY: a vector exists, so the machine has the instructions.
+                unsafe {
+                    match (op, a, b) {
+                        (ChainOp::Add, $a, $b) => $add,
+                        (ChainOp::Subtract, $c, $d) | (ChainOp::SubtractFrom, $d, $c) => $subtract,
+                        (ChainOp::Multiply, $e, $f) => $multiply,
+                        (
+                            ChainOp::Divide
+                            | ChainOp::DivideInto
+                            | ChainOp::Maximum
+                            | ChainOp::Minimum
+                            | ChainOp::PlusNext
+                            | ChainOp::MinusNext
+                            | ChainOp::TimesNext
+                            | ChainOp::Negate
+                            | ChainOp::Abs
+                            | ChainOp::Sqrt
+                            | ChainOp::Exp,
+                            a,
+                            _,
+                        ) => a,
+                    }
                 }
             }
             #[inline(always)]
-            fn take<const N: usize>(op: ChainOp, a: [Self; N], b: [Self; N]) -> [Self; N] {
-                match op {
-                    ChainOp::Add => each!(a, b => a.add(b)),
-                    ChainOp::Subtract => each!(a, b => a.subtract(b)),
-                    ChainOp::SubtractFrom => each!(a, b => b.subtract(a)),
-                    ChainOp::Multiply => each!(a, b => a.multiply(b)),
-                    ChainOp::Divide
-                    | ChainOp::DivideInto
-                    | ChainOp::Maximum
-                    | ChainOp::Minimum
-                    | ChainOp::PlusNext
-                    | ChainOp::MinusNext
-                    | ChainOp::TimesNext
-                    | ChainOp::Negate
-                    | ChainOp::Abs
-                    | ChainOp::Sqrt
-                    | ChainOp::Exp => a,
+            fn unary<const U: usize, const KIND: u8>(op: ChainOp, a: [Self; U]) -> [Self; U] {
+                if op != ChainOp::Negate {
+                    return a;
                 }
+                // SAFETY: as in `binary`.
+                each!(a => unsafe {
+                    let $g = a;
+                    $negate
+                })
             }
         }
     };
@@ -184,29 +111,64 @@ macro_rules! single {
             read: |from| *from,
             spread: |value| value,
             write: |value, to| *to = value,
-            write_non_temporal: |value, to| *to = value
-        }
-        impl IntegerVector for $element {
-            #[inline(always)]
-            fn add(self, other: Self) -> Self {
-                self.wrapping_add(other)
-            }
-            #[inline(always)]
-            fn subtract(self, other: Self) -> Self {
-                self.wrapping_sub(other)
-            }
-            #[inline(always)]
-            fn multiply(self, other: Self) -> Self {
-                self.wrapping_mul(other)
-            }
-            #[inline(always)]
-            fn negate(self) -> Self {
-                self.wrapping_neg()
-            }
+            write_non_temporal: |value, to| *to = value,
+            add: |a, b| a.wrapping_add(b),
+            subtract: |a, b| a.wrapping_sub(b),
+            multiply: |a, b| a.wrapping_mul(b),
+            negate: |a| a.wrapping_neg()
         }
     )* };
 }
 single! { u64 u32 u16 u8 }
+
+/// A vector of integers with the loops that depend on its level.
+///
+/// # Safety
+/// The methods of [`ChainVector`] need no other instructions than those of `Level`.
+pub(super) unsafe trait LevelIntegers: ChainVector {
+    /// The level of the vector. Only the entry points of this level accept the vector.
+    type Level: Simd;
+
+    /// [`chain::run`].
+    ///
+    /// # Safety
+    /// The machine has the level's instructions.
+    unsafe fn chain<const NON_TEMPORAL: bool>(
+        first: &Link<'_, Self::Element>,
+        links: &mut [Link<'_, Self::Element>],
+        rows: usize,
+        out: &mut [Self::Element],
+    );
+}
+
+/// Implements [`LevelIntegers`] for the vectors of a level, whose instructions they use: `group` is the
+/// number of vectors in a group of a chain, half of the level's registers, and `non_temporal` is
+/// `NON_TEMPORAL` if the level has non-temporal stores, otherwise `false`.
+macro_rules! level_integers {
+    ($level:ident, group: $group:literal, non_temporal: $non_temporal:tt, $($vector:ty),*) => { $(
+        // SAFETY: the use of this macro names the level whose instructions the vector uses.
+        unsafe impl LevelIntegers for $vector {
+            type Level = $level;
+
+            #[inline(always)]
+            unsafe fn chain<const NON_TEMPORAL: bool>(
+                first: &Link<'_, Self::Element>,
+                links: &mut [Link<'_, Self::Element>],
+                rows: usize,
+                out: &mut [Self::Element],
+            ) {
+                // SAFETY: the caller guarantees that the machine has the level's instructions, and so those
+                // of this vector.
+                unsafe {
+                    chain::run::<Self, $group, ARITHMETIC, $non_temporal>(first, (links, false), rows, out);
+                }
+            }
+        }
+    )* };
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+level_integers! { Portable, group: 8, non_temporal: false, u64, u32, u16, u8 }
 
 #[cfg(target_arch = "x86_64")]
 pub(super) use x86_64::Lanes;
@@ -214,6 +176,7 @@ pub(super) use x86_64::Lanes;
 #[cfg(target_arch = "x86_64")]
 mod x86_64 {
     use super::*;
+    use crate::arch::simd::{Avx2, Avx512};
     use std::arch::x86_64::*;
     use std::marker::PhantomData;
 
@@ -234,29 +197,11 @@ mod x86_64 {
                 read: |from| Lanes($load(from.cast()), PhantomData),
                 spread: |value| Lanes($splat(value.cast_signed()), PhantomData),
                 write: |vector, to| $store(to.cast(), vector.0),
-                write_non_temporal: |vector, to| $store_non_temporal(to.cast(), vector.0)
-            }
-            impl IntegerVector for Lanes<$element, $register> {
-                #[inline(always)]
-                fn add(self, other: Self) -> Self {
-                    // SAFETY: a vector exists, so the machine has the instructions.
-                    Lanes(unsafe { $add(self.0, other.0) }, PhantomData)
-                }
-                #[inline(always)]
-                fn subtract(self, other: Self) -> Self {
-                    // SAFETY: as in `add`.
-                    Lanes(unsafe { $subtract(self.0, other.0) }, PhantomData)
-                }
-                #[inline(always)]
-                fn multiply(self, other: Self) -> Self {
-                    // SAFETY: as in `add`.
-                    Lanes(unsafe { $multiply(self.0, other.0) }, PhantomData)
-                }
-                #[inline(always)]
-                fn negate(self) -> Self {
-                    // SAFETY: as in `add`.
-                    Lanes(unsafe { $subtract($zero(), self.0) }, PhantomData)
-                }
+                write_non_temporal: |vector, to| $store_non_temporal(to.cast(), vector.0),
+                add: |a, b| Lanes($add(a.0, b.0), PhantomData),
+                subtract: |a, b| Lanes($subtract(a.0, b.0), PhantomData),
+                multiply: |a, b| Lanes($multiply(a.0, b.0), PhantomData),
+                negate: |a| Lanes($subtract($zero(), a.0), PhantomData)
             }
         )* };
     }
@@ -353,5 +298,18 @@ mod x86_64 {
         u32: 16 _mm512_set1_epi32 _mm512_add_epi32 _mm512_sub_epi32 _mm512_mullo_epi32;
         u16: 32 _mm512_set1_epi16 _mm512_add_epi16 _mm512_sub_epi16 _mm512_mullo_epi16;
         u8: 64 _mm512_set1_epi8 _mm512_add_epi8 _mm512_sub_epi8 multiply_8_avx512;
+    }
+
+    level_integers! {
+        Portable, group: 8, non_temporal: NON_TEMPORAL,
+        Lanes<u64, __m128i>, Lanes<u32, __m128i>, Lanes<u16, __m128i>, Lanes<u8, __m128i>
+    }
+    level_integers! {
+        Avx2, group: 8, non_temporal: NON_TEMPORAL,
+        Lanes<u64, __m256i>, Lanes<u32, __m256i>, Lanes<u16, __m256i>, Lanes<u8, __m256i>
+    }
+    level_integers! {
+        Avx512, group: 16, non_temporal: NON_TEMPORAL,
+        Lanes<u64, __m512i>, Lanes<u32, __m512i>, Lanes<u16, __m512i>, Lanes<u8, __m512i>
     }
 }

@@ -16,6 +16,7 @@
 //! | `group` | what the links of a chain do to a group of vectors |
 //! | `vector`, `x86_64`, `compare` | the vector type of each level |
 //! | `fused` | a multiply-add for machines without one |
+//! | `level_vector` | the vectors of floats with the loops that depend on the level |
 //! | `simd` | the entry points of each level, into which the loops are inlined |
 //! | `table` | the addresses of a level's entry points, by function and element type |
 //! | `stream` | non-temporal stores and prefetching |
@@ -52,6 +53,7 @@ mod grid;
 mod group;
 mod halves;
 mod integers;
+mod level_vector;
 mod ops;
 mod permuted;
 mod rows;

@@ -5,8 +5,10 @@ use super::chain::{ARITHMETIC, ChainKind, Link, SUMS, WITH_EXP};
 use super::condition::{Condition, Conditions, conditions};
 use super::element::{Element, Integer};
 use super::halves::{Bf16, F16, Format, In, VectorOp};
+use super::integers::LevelIntegers;
+use super::level_vector::LevelVector;
 use super::ops::*;
-use super::simd::{self, LevelIntegers, LevelVector, Simd};
+use super::simd::{self, Simd};
 use super::stream::NonTemporal;
 use super::{
     Across, AddTo, Binary, Chain, ChainSum, ChoiceSum, Choose, CopyOut, Expand, Grid, InPlace, Joined,
