@@ -11,10 +11,20 @@
 
 use super::chain::{ChainOp, Link};
 use super::group::{ChainVector, counted};
-use std::marker::PhantomData;
 
 /// The vectors that are computed together.
 const GROUP: usize = 4;
+
+/// Calls [`groups`] with the operations of the links as constants, if they are in the list, so that each list
+/// of operations is compiled into a loop of its own.
+macro_rules! loops {
+    ($arguments:expr, $out:expr, $found:expr; $([$($op:ident)*])*) => {
+        match $found {
+            $([$(ChainOp::$op),*] => groups::<V, _, _>($arguments, [$(ChainOp::$op),*], $out),)*
+            _ => 0,
+        }
+    };
+}
 
 /// Computes the whole groups of one row, into its elements, `out`, if there is a loop for the links. Returns
 /// how many elements these are.
@@ -31,159 +41,48 @@ pub(super) unsafe fn row<V: ChainVector>(
     if out.len() < GROUP * V::WIDTH {
         return 0;
     }
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: guaranteed by the caller. No link of a loop is unary, so all of them have arguments.
     unsafe {
         match links {
-            [b, c] => two::<V>([first, b, c], out),
-            [b, c, d] => three::<V>([first, b, c, d], out),
-            [b, c, d, e] => four::<V>([first, b, c, d, e], out),
+            [b, c] => loops! {
+                [first, b, c], out, [b.op, c.op];
+                [Add Add] [Add Subtract] [Add SubtractFrom] [Add Multiply]
+                [Subtract Add] [Subtract Subtract] [Subtract SubtractFrom] [Subtract Multiply]
+                [Multiply Add] [Multiply Subtract] [Multiply SubtractFrom] [Multiply Multiply]
+            },
+            [b, c, d] => loops! {
+                [first, b, c, d], out, [b.op, c.op, d.op];
+                [Multiply TimesNext Add] [Multiply TimesNext Subtract]
+                [Add PlusNext Multiply] [Add MinusNext Multiply]
+                [Subtract PlusNext Multiply] [Subtract MinusNext Multiply]
+                [Multiply Add Multiply] [Multiply Subtract Multiply] [Multiply SubtractFrom Multiply]
+                [Add Multiply Add] [Add Multiply Subtract] [Add Multiply SubtractFrom]
+                [Subtract Multiply Add] [Subtract Multiply Subtract] [Subtract Multiply SubtractFrom]
+            },
+            [b, c, d, e] => loops! {
+                [first, b, c, d, e], out, [b.op, c.op, d.op, e.op];
+                [Add Multiply Add Multiply] [Add Multiply Subtract Multiply]
+                [Add Multiply SubtractFrom Multiply] [Subtract Multiply Add Multiply]
+                [Subtract Multiply Subtract Multiply] [Subtract Multiply SubtractFrom Multiply]
+                [Multiply Add Multiply Add] [Multiply Add Multiply Subtract]
+                [Multiply Add Multiply SubtractFrom] [Multiply Subtract Multiply Add]
+                [Multiply Subtract Multiply Subtract] [Multiply Subtract Multiply SubtractFrom]
+                [Multiply SubtractFrom Multiply Add] [Multiply SubtractFrom Multiply Subtract]
+                [Multiply SubtractFrom Multiply SubtractFrom]
+            },
             _ => 0,
         }
     }
 }
 
-/// # Safety
-/// As for [`row`].
-#[inline(always)]
-unsafe fn two<V: ChainVector>(arguments: [&Link<'_, V::Element>; 3], out: &mut [V::Element]) -> usize {
-    /// By the second operation.
-    ///
-    /// # Safety
-    /// As for [`row`].
-    #[inline(always)]
-    unsafe fn by<V: ChainVector, F: Op>(
-        arguments: [&Link<'_, V::Element>; 3],
-        out: &mut [V::Element],
-    ) -> usize {
-        // SAFETY: guaranteed by the caller.
-        unsafe {
-            match arguments[2].op {
-                ChainOp::Add => groups::<V, 3, Two<F, Sum>>(arguments, out),
-                ChainOp::Subtract => groups::<V, 3, Two<F, Difference>>(arguments, out),
-                ChainOp::SubtractFrom => groups::<V, 3, Two<F, Reversed>>(arguments, out),
-                ChainOp::Multiply => groups::<V, 3, Two<F, Product>>(arguments, out),
-                _ => 0,
-            }
-        }
-    }
-    // SAFETY: guaranteed by the caller.
-    unsafe {
-        match arguments[1].op {
-            ChainOp::Add => by::<V, Sum>(arguments, out),
-            ChainOp::Subtract => by::<V, Difference>(arguments, out),
-            ChainOp::Multiply => by::<V, Product>(arguments, out),
-            _ => 0,
-        }
-    }
-}
-
-/// # Safety
-/// As for [`row`].
-#[inline(always)]
-unsafe fn three<V: ChainVector>(arguments: [&Link<'_, V::Element>; 4], out: &mut [V::Element]) -> usize {
-    use ChainOp::{Add, MinusNext, Multiply, PlusNext, Subtract, SubtractFrom, TimesNext};
-    let [_, b, c, d] = arguments;
-    // SAFETY: guaranteed by the caller.
-    unsafe {
-        match (b.op, c.op, d.op) {
-            (Multiply, TimesNext, Add) => groups::<V, 4, Joined<Product, Product, Sum>>(arguments, out),
-            (Multiply, TimesNext, Subtract) => {
-                groups::<V, 4, Joined<Product, Product, Difference>>(arguments, out)
-            }
-            (Add, PlusNext, Multiply) => groups::<V, 4, Joined<Sum, Sum, Product>>(arguments, out),
-            (Add, MinusNext, Multiply) => groups::<V, 4, Joined<Sum, Difference, Product>>(arguments, out),
-            (Subtract, PlusNext, Multiply) => {
-                groups::<V, 4, Joined<Difference, Sum, Product>>(arguments, out)
-            }
-            (Subtract, MinusNext, Multiply) => {
-                groups::<V, 4, Joined<Difference, Difference, Product>>(arguments, out)
-            }
-            (Multiply, Add, Multiply) => groups::<V, 4, Three<Product, Sum, Product>>(arguments, out),
-            (Multiply, Subtract, Multiply) => {
-                groups::<V, 4, Three<Product, Difference, Product>>(arguments, out)
-            }
-            (Multiply, SubtractFrom, Multiply) => {
-                groups::<V, 4, Three<Product, Reversed, Product>>(arguments, out)
-            }
-            (Add, Multiply, Add) => groups::<V, 4, Three<Sum, Product, Sum>>(arguments, out),
-            (Add, Multiply, Subtract) => groups::<V, 4, Three<Sum, Product, Difference>>(arguments, out),
-            (Add, Multiply, SubtractFrom) => groups::<V, 4, Three<Sum, Product, Reversed>>(arguments, out),
-            (Subtract, Multiply, Add) => groups::<V, 4, Three<Difference, Product, Sum>>(arguments, out),
-            (Subtract, Multiply, Subtract) => {
-                groups::<V, 4, Three<Difference, Product, Difference>>(arguments, out)
-            }
-            (Subtract, Multiply, SubtractFrom) => {
-                groups::<V, 4, Three<Difference, Product, Reversed>>(arguments, out)
-            }
-            _ => 0,
-        }
-    }
-}
-
-/// # Safety
-/// As for [`row`].
-#[inline(always)]
-unsafe fn four<V: ChainVector>(arguments: [&Link<'_, V::Element>; 5], out: &mut [V::Element]) -> usize {
-    /// After a product, by the last operation.
-    ///
-    /// # Safety
-    /// As for [`row`].
-    #[inline(always)]
-    unsafe fn by<V: ChainVector, G: Op>(
-        arguments: [&Link<'_, V::Element>; 5],
-        out: &mut [V::Element],
-    ) -> usize {
-        // SAFETY: guaranteed by the caller.
-        unsafe {
-            match arguments[4].op {
-                ChainOp::Add => groups::<V, 5, Four<Product, G, Product, Sum>>(arguments, out),
-                ChainOp::Subtract => groups::<V, 5, Four<Product, G, Product, Difference>>(arguments, out),
-                ChainOp::SubtractFrom => groups::<V, 5, Four<Product, G, Product, Reversed>>(arguments, out),
-                _ => 0,
-            }
-        }
-    }
-    /// After a sum or a difference, by the third operation.
-    ///
-    /// # Safety
-    /// As for [`row`].
-    #[inline(always)]
-    unsafe fn after<V: ChainVector, F: Op>(
-        arguments: [&Link<'_, V::Element>; 5],
-        out: &mut [V::Element],
-    ) -> usize {
-        // SAFETY: guaranteed by the caller.
-        unsafe {
-            match arguments[3].op {
-                ChainOp::Add => groups::<V, 5, Four<F, Product, Sum, Product>>(arguments, out),
-                ChainOp::Subtract => groups::<V, 5, Four<F, Product, Difference, Product>>(arguments, out),
-                ChainOp::SubtractFrom => groups::<V, 5, Four<F, Product, Reversed, Product>>(arguments, out),
-                _ => 0,
-            }
-        }
-    }
-    use ChainOp::{Add, Multiply, Subtract, SubtractFrom};
-    let [_, b, c, d, e] = arguments;
-    // SAFETY: guaranteed by the caller.
-    unsafe {
-        match (b.op, c.op, d.op, e.op) {
-            (Multiply, Add, Multiply, _) => by::<V, Sum>(arguments, out),
-            (Multiply, Subtract, Multiply, _) => by::<V, Difference>(arguments, out),
-            (Multiply, SubtractFrom, Multiply, _) => by::<V, Reversed>(arguments, out),
-            (Add, Multiply, _, Multiply) => after::<V, Sum>(arguments, out),
-            (Subtract, Multiply, _, Multiply) => after::<V, Difference>(arguments, out),
-            _ => 0,
-        }
-    }
-}
-
-/// The values of a formula, for the whole groups of a row. Returns the number of their elements.
+/// The values of some operations, for the whole groups of a row. Returns the number of their elements.
 ///
 /// # Safety
-/// As for [`row`].
+/// As for [`row`]. No operation is unary.
 #[inline(always)]
-unsafe fn groups<V: ChainVector, const N: usize, F: Formula<N>>(
+unsafe fn groups<V: ChainVector, const N: usize, const OPS: usize>(
     arguments: [&Link<'_, V::Element>; N],
+    ops: [ChainOp; OPS],
     out: &mut [V::Element],
 ) -> usize {
     let size = GROUP * V::WIDTH;
@@ -207,7 +106,7 @@ unsafe fn groups<V: ChainVector, const N: usize, F: Formula<N>>(
                 counted!(n in N => {
                     x[n] = V::read(from[n].0.add((at & from[n].1) + k * V::WIDTH));
                 });
-                F::of(x).write(to.add(at + k * V::WIDTH));
+                value(x, ops).write(to.add(at + k * V::WIDTH));
             });
             at += size;
         }
@@ -215,58 +114,24 @@ unsafe fn groups<V: ChainVector, const N: usize, F: Formula<N>>(
     end
 }
 
-/// A call of two vectors.
-trait Op {
-    const OP: ChainOp;
-
-    #[inline(always)]
-    fn of<V: ChainVector>(a: V, b: V) -> V {
-        V::binary(Self::OP, a, b)
-    }
-}
-
-macro_rules! ops {
-    ($($name:ident $op:ident;)*) => { $(
-        struct $name;
-        impl Op for $name {
-            const OP: ChainOp = ChainOp::$op;
-        }
-    )* };
-}
-ops! {
-    Sum Add;
-    Difference Subtract;
-    Reversed SubtractFrom;
-    Product Multiply;
-}
-
-/// Some calls of `N` arguments.
-trait Formula<const N: usize> {
-    fn of<V: ChainVector>(arguments: [V; N]) -> V;
-}
-
-/// `g(f(a, b), c)`
-struct Two<F, G>(PhantomData<(F, G)>);
-/// `h(g(f(a, b), c), d)`
-struct Three<F, G, H>(PhantomData<(F, G, H)>);
-/// `i(h(g(f(a, b), c), d), e)`
-struct Four<F, G, H, I>(PhantomData<(F, G, H, I)>);
-/// `g(f(a, b), h(c, d))`
-struct Joined<F, H, G>(PhantomData<(F, H, G)>);
-
-macro_rules! formulas {
-    ($($name:ident<$($op:ident),*>: $count:literal, |$arguments:pat_param| $value:expr;)*) => { $(
-        impl<$($op: Op),*> Formula<$count> for $name<$($op),*> {
-            #[inline(always)]
-            fn of<V: ChainVector>($arguments: [V; $count]) -> V {
-                $value
+/// The value of some operations, which take the arguments one after another.
+#[inline(always)]
+fn value<V: ChainVector, const N: usize, const OPS: usize>(x: [V; N], ops: [ChainOp; OPS]) -> V {
+    const { assert!(N == OPS + 1) };
+    let mut a = x[0];
+    // The argument of the next operation, if it is made of two.
+    let mut made = None;
+    counted!(k in OPS => {
+        let b = x[k + 1];
+        match ops[k] {
+            ChainOp::PlusNext if k + 1 < OPS => made = Some(V::binary(ChainOp::Add, b, x[k + 2])),
+            ChainOp::MinusNext if k + 1 < OPS => made = Some(V::binary(ChainOp::Subtract, b, x[k + 2])),
+            ChainOp::TimesNext if k + 1 < OPS => made = Some(V::binary(ChainOp::Multiply, b, x[k + 2])),
+            op => {
+                let b = if let Some(two) = made { two } else { b };
+                (a, made) = (V::binary(op, a, b), None);
             }
         }
-    )* };
-}
-formulas! {
-    Two<F, G>: 3, |[a, b, c]| G::of(F::of(a, b), c);
-    Three<F, G, H>: 4, |[a, b, c, d]| H::of(G::of(F::of(a, b), c), d);
-    Four<F, G, H, I>: 5, |[a, b, c, d, e]| I::of(H::of(G::of(F::of(a, b), c), d), e);
-    Joined<F, H, G>: 4, |[a, b, c, d]| G::of(F::of(a, b), H::of(c, d));
+    });
+    a
 }
