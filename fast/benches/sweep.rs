@@ -209,9 +209,7 @@ impl Sweep {
                 #[inline(always)]
                 |out| {
                     let branches = c.iter().zip(&*a).zip(&*b);
-                    out.iter_mut()
-                        .zip(branches)
-                        .for_each(|(out, ((c, a), b))| *out = if *c { *a } else { *b });
+                    out.iter_mut().zip(branches).for_each(|(out, ((c, a), b))| *out = T::select(*c, *a, *b));
                 },
             );
         });

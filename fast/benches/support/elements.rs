@@ -24,7 +24,9 @@ pub(crate) trait Element: Copy + Default + PartialEq + std::fmt::Debug + 'static
     fn of(number: f64) -> Self;
     fn widen(self) -> Self::Wide;
     fn narrow(value: Self::Wide) -> Self;
-    /// The same for a block, in a loop that is compiled for the level.
+    /// `if c { a } else { b }` by a mask, of which the compiler makes vectors.
+    fn select(c: bool, a: Self, b: Self) -> Self;
+    /// The same as the first two for a block, in a loop that is compiled for the level.
     #[inline(always)]
     fn widen_block(_: At, block: &[Self; BLOCK]) -> [Self::Wide; BLOCK] {
         block.map(Self::widen)
@@ -50,8 +52,15 @@ macro_rules! buffers {
     };
 }
 
+/// The body of [`Element::select`], for bits of a type.
+macro_rules! select {
+    ($bits:ident, $c:expr, $a:expr, $b:expr) => {
+        $b ^ ($a ^ $b) & $bits::from($c).wrapping_neg()
+    };
+}
+
 macro_rules! elements {
-    ($($type:ident $dtype:ident |$number:ident| $value:expr;)*) => { $(
+    ($($type:ident $dtype:ident |$number:ident| $value:expr, |$c:ident, $a:ident, $b:ident| $selected:expr;)*) => { $(
         impl Element for $type {
             type Wide = $type;
             buffers! { $type $dtype }
@@ -66,22 +75,26 @@ macro_rules! elements {
             fn narrow(value: $type) -> $type {
                 value
             }
+            #[inline(always)]
+            fn select($c: bool, $a: $type, $b: $type) -> $type {
+                $selected
+            }
         }
     )* };
 }
 
 elements! {
-    f64 F64 |number| 0.5 + number;
-    f32 F32 |number| (0.5 + number) as f32;
-    i64 I64 |number| (200.0 * number) as i64 - 100;
-    i32 I32 |number| (200.0 * number) as i32 - 100;
-    i16 I16 |number| (200.0 * number) as i16 - 100;
-    i8 I8 |number| (200.0 * number - 100.0) as i8;
-    u64 U64 |number| (200.0 * number) as u64;
-    u32 U32 |number| (200.0 * number) as u32;
-    u16 U16 |number| (200.0 * number) as u16;
-    u8 U8 |number| (200.0 * number) as u8;
-    bool Bool |number| number > 0.5;
+    f64 F64 |number| 0.5 + number, |c, a, b| f64::from_bits(select!(u64, c, a.to_bits(), b.to_bits()));
+    f32 F32 |number| (0.5 + number) as f32, |c, a, b| f32::from_bits(select!(u32, c, a.to_bits(), b.to_bits()));
+    i64 I64 |number| (200.0 * number) as i64 - 100, |c, a, b| select!(i64, c, a, b);
+    i32 I32 |number| (200.0 * number) as i32 - 100, |c, a, b| select!(i32, c, a, b);
+    i16 I16 |number| (200.0 * number) as i16 - 100, |c, a, b| select!(i16, c, a, b);
+    i8 I8 |number| (200.0 * number - 100.0) as i8, |c, a, b| select!(i8, c, a, b);
+    u64 U64 |number| (200.0 * number) as u64, |c, a, b| select!(u64, c, a, b);
+    u32 U32 |number| (200.0 * number) as u32, |c, a, b| select!(u32, c, a, b);
+    u16 U16 |number| (200.0 * number) as u16, |c, a, b| select!(u16, c, a, b);
+    u8 U8 |number| (200.0 * number) as u8, |c, a, b| select!(u8, c, a, b);
+    bool Bool |number| number > 0.5, |c, a, b| b ^ (a ^ b) & c;
 }
 
 impl Element for f16 {
@@ -90,6 +103,10 @@ impl Element for f16 {
     buffers! { f16 F16 }
     fn of(number: f64) -> f16 {
         f16::from_f64(0.5 + number)
+    }
+    #[inline(always)]
+    fn select(c: bool, a: f16, b: f16) -> f16 {
+        f16::from_bits(select!(u16, c, a.to_bits(), b.to_bits()))
     }
     #[inline(always)]
     fn widen(self) -> f32 {
@@ -131,6 +148,10 @@ impl Element for bf16 {
     buffers! { bf16 Bf16 }
     fn of(number: f64) -> bf16 {
         bf16::from_f64(0.5 + number)
+    }
+    #[inline(always)]
+    fn select(c: bool, a: bf16, b: bf16) -> bf16 {
+        bf16::from_bits(select!(u16, c, a.to_bits(), b.to_bits()))
     }
     #[inline(always)]
     fn widen(self) -> f32 {

@@ -1,6 +1,7 @@
 //! The loops, written once. Each is inlined into an entry point of every level (see [`simd`](super::simd))
 //! and compiled there with the level's instructions.
 
+use super::element::Bits;
 use super::ops::{Op1, Op2};
 use super::rows::{EachRow, Rows};
 
@@ -38,6 +39,14 @@ fn map<A: Copy, R>(a: &[A], out: &mut [R], f: impl Fn(A) -> R) {
 fn zip<A: Copy, B: Copy, R>((a, b): (&[A], &[B]), out: &mut [R], f: impl Fn(A, B) -> R) {
     for ((out, &a), &b) in out.iter_mut().zip(a).zip(b) {
         *out = f(a, b);
+    }
+}
+
+/// `out = if c { a } else { b }`, element by element.
+#[inline(always)]
+fn select<T: Bits>(c: &[bool], (a, b): (&[T], &[T]), out: &mut [T]) {
+    for (((out, &c), &a), &b) in out.iter_mut().zip(c).zip(a).zip(b) {
+        *out = T::select(c, a, b);
     }
 }
 
@@ -97,6 +106,33 @@ impl<const N: usize> Blocks<N> {
             (out.last_chunk_mut::<N>(), a.last_chunk::<N>(), b.last_chunk::<N>())
         {
             zip((a, b), out, f);
+        }
+    }
+
+    /// `out = if c { a } else { b }`.
+    #[inline(always)]
+    fn select<T: Bits>(c: &[bool], (a, b): (&[T], &[T]), out: &mut [T]) {
+        let count = out.len().min(c.len()).min(a.len()).min(b.len());
+        let (c, a, b, out) = (&c[..count], &a[..count], &b[..count], &mut out[..count]);
+        if count < N {
+            return select(c, (a, b), out);
+        }
+        let steps = count - count % (4 * N);
+        if steps > 0 {
+            select(&c[..steps], (&a[..steps], &b[..steps]), &mut out[..steps]);
+        }
+        let (blocks, rest) = out[steps..].as_chunks_mut::<N>();
+        let (x, y) = (a[steps..].as_chunks::<N>().0, b[steps..].as_chunks::<N>().0);
+        for (((out, c), x), y) in blocks.iter_mut().zip(c[steps..].as_chunks::<N>().0).zip(x).zip(y) {
+            select(c, (x, y), out);
+        }
+        if rest.is_empty() {
+            return;
+        }
+        if let (Some(out), Some(c), Some(a), Some(b)) =
+            (out.last_chunk_mut::<N>(), c.last_chunk::<N>(), a.last_chunk::<N>(), b.last_chunk::<N>())
+        {
+            select(c, (a, b), out);
         }
     }
 }
@@ -217,33 +253,31 @@ pub(super) fn scalar_vector<T: Copy, R, O: Op2<T, R>>(a: &[T], b: &[T], rows: Op
 
 /// `out = if c { a } else { b }` for two vectors.
 #[inline(always)]
-pub(super) fn select_vectors<T: Copy>(c: &[bool], a: &[T], b: &[T], out: &mut [T]) {
-    for (((out, &c), &a), &b) in out.iter_mut().zip(c).zip(a).zip(b) {
-        *out = if c { a } else { b };
-    }
+pub(super) fn select_vectors<T: Bits>(c: &[bool], a: &[T], b: &[T], out: &mut [T]) {
+    by_width!(T, select(c, (a, b), out));
 }
 
 /// `out = if c { a } else { b }` where `a` is one value.
 #[inline(always)]
-pub(super) fn select_scalar_vector<T: Copy>(c: &[bool], a: &[T], b: &[T], out: &mut [T]) {
+pub(super) fn select_scalar_vector<T: Bits>(c: &[bool], a: &[T], b: &[T], out: &mut [T]) {
     if let Some(&a) = a.first() {
-        zip((c, b), out, |c, b| if c { a } else { b });
+        by_width!(T, zip((c, b), out, |c, b| T::select(c, a, b)));
     }
 }
 
 /// `out = if c { a } else { b }` where `b` is one value.
 #[inline(always)]
-pub(super) fn select_vector_scalar<T: Copy>(c: &[bool], a: &[T], b: &[T], out: &mut [T]) {
+pub(super) fn select_vector_scalar<T: Bits>(c: &[bool], a: &[T], b: &[T], out: &mut [T]) {
     if let Some(&b) = b.first() {
-        zip((c, a), out, |c, a| if c { a } else { b });
+        by_width!(T, zip((c, a), out, |c, a| T::select(c, a, b)));
     }
 }
 
 /// `out = if c { a } else { b }` for two values.
 #[inline(always)]
-pub(super) fn select_scalars<T: Copy>(c: &[bool], a: &[T], b: &[T], out: &mut [T]) {
+pub(super) fn select_scalars<T: Bits>(c: &[bool], a: &[T], b: &[T], out: &mut [T]) {
     if let (Some(&a), Some(&b)) = (a.first(), b.first()) {
-        map(c, out, |c| if c { a } else { b });
+        by_width!(T, map(c, out, |c| T::select(c, a, b)));
     }
 }
 

@@ -8,7 +8,7 @@
 use super::chain::Link;
 use super::choice::{self, Argument, Comparison};
 use super::condition::{Arguments, Formula};
-use super::element::Element;
+use super::element::{Bits, Element};
 use super::expand::{self, Pairing, Repeat};
 use super::grid::{self, GridOperand};
 use super::halves::{self, HalfVector, VectorOp};
@@ -48,10 +48,10 @@ pub(super) trait Simd: Sized {
     unsafe fn vector_scalar<T: Copy, R, O: Op2<T, R>>(a: &[T], b: &[T], rows: Option<&Rows>, out: &mut [R]);
     unsafe fn scalar_vector<T: Copy, R, O: Op2<T, R>>(a: &[T], b: &[T], rows: Option<&Rows>, out: &mut [R]);
     unsafe fn joined<T: Copy, F: Formula<T>>(arguments: Arguments<'_, T>, out: &mut [bool]);
-    unsafe fn select_vectors<T: Copy>(c: &[bool], a: &[T], b: &[T], out: &mut [T]);
-    unsafe fn select_scalar_vector<T: Copy>(c: &[bool], a: &[T], b: &[T], out: &mut [T]);
-    unsafe fn select_vector_scalar<T: Copy>(c: &[bool], a: &[T], b: &[T], out: &mut [T]);
-    unsafe fn select_scalars<T: Copy>(c: &[bool], a: &[T], b: &[T], out: &mut [T]);
+    unsafe fn select_vectors<T: Bits>(c: &[bool], a: &[T], b: &[T], out: &mut [T]);
+    unsafe fn select_scalar_vector<T: Bits>(c: &[bool], a: &[T], b: &[T], out: &mut [T]);
+    unsafe fn select_vector_scalar<T: Bits>(c: &[bool], a: &[T], b: &[T], out: &mut [T]);
+    unsafe fn select_scalars<T: Bits>(c: &[bool], a: &[T], b: &[T], out: &mut [T]);
     unsafe fn in_place<T: Copy, O: Op1<T>>(a: &mut [T]);
     unsafe fn f16_unary<O: VectorOp>(a: &[u16], out: &mut [u16]);
     unsafe fn f16_binary<O: VectorOp, const ONE_A: bool, const ONE_B: bool>(
@@ -174,22 +174,22 @@ macro_rules! entry_points {
         }
 
         $(#[target_feature(enable = $features)])?
-        unsafe fn select_vectors<T: Copy>(c: &[bool], a: &[T], b: &[T], out: &mut [T]) {
+        unsafe fn select_vectors<T: Bits>(c: &[bool], a: &[T], b: &[T], out: &mut [T]) {
             generic::select_vectors(c, a, b, out);
         }
 
         $(#[target_feature(enable = $features)])?
-        unsafe fn select_scalar_vector<T: Copy>(c: &[bool], a: &[T], b: &[T], out: &mut [T]) {
+        unsafe fn select_scalar_vector<T: Bits>(c: &[bool], a: &[T], b: &[T], out: &mut [T]) {
             generic::select_scalar_vector(c, a, b, out);
         }
 
         $(#[target_feature(enable = $features)])?
-        unsafe fn select_vector_scalar<T: Copy>(c: &[bool], a: &[T], b: &[T], out: &mut [T]) {
+        unsafe fn select_vector_scalar<T: Bits>(c: &[bool], a: &[T], b: &[T], out: &mut [T]) {
             generic::select_vector_scalar(c, a, b, out);
         }
 
         $(#[target_feature(enable = $features)])?
-        unsafe fn select_scalars<T: Copy>(c: &[bool], a: &[T], b: &[T], out: &mut [T]) {
+        unsafe fn select_scalars<T: Bits>(c: &[bool], a: &[T], b: &[T], out: &mut [T]) {
             generic::select_scalars(c, a, b, out);
         }
 

@@ -56,12 +56,40 @@ fn check<T: Copy + PartialEq + std::fmt::Debug>(table: &Table, kernels: &Kernels
                 }
             }
         }
+        selections(table, kernels, values, count);
         for function in UNARY {
             let Some(CallKernel::Unary(kernel)) = kernels.call(function, [false; 3]) else { continue };
             let want = one_by_one(count, a[0], |at, out| kernel.run(&a[at..=at], out));
             let mut out = vec![a[0]; count + 1];
             kernel.run(&a[..count], &mut out[..count]);
             assert_eq!(out, want, "{} {function} of {count}", table.level);
+        }
+    }
+}
+
+/// `select` by a row of conditions, with branches that are rows or single values.
+fn selections<T: Copy + PartialEq + std::fmt::Debug>(
+    table: &Table,
+    kernels: &Kernels<T>,
+    values: &[T],
+    count: usize,
+) {
+    let conditions: Vec<bool> = (0..count).map(|at| at * at % 7 < 3).collect();
+    for scalars in [[false, false], [false, true], [true, false], [true, true]] {
+        let Some(CallKernel::Select(kernel)) =
+            kernels.call(Function::Select, [false, scalars[0], scalars[1]])
+        else {
+            panic!("{}: no kernel for select", table.level);
+        };
+        let branch = |k: usize| &values[k..][..if scalars[k] { 1 } else { count }];
+        let (a, b) = (branch(0), branch(1));
+        let mut out = vec![values[0]; count + 1];
+        kernel.run(&conditions, a, b, &mut out[..count]);
+        assert_eq!(out.pop(), Some(values[0]));
+        for (at, found) in out.into_iter().enumerate() {
+            let taken = if conditions[at] { a } else { b };
+            let want = taken[if taken.len() == 1 { 0 } else { at }];
+            assert_eq!(found, want, "{} select of {scalars:?}, {at} of {count}", table.level);
         }
     }
 }

@@ -366,6 +366,17 @@ pub(in super::super) static FAULTS: &[Fault] = &[
         d.evaluate.condition = |lane| lane & !1;
     }),
     invented(
+        "kernels/mask-of-one-bit",
+        K,
+        "In whole vectors of 16 bytes, select of integers masks with its condition, so one bit is selected.",
+        lanes!(|lane| {
+            let [Scalar::Bool(true), a, b] = lane.arguments[..] else { return None };
+            let applies = lane.function == F::Select && lane.in_bytes(16);
+            let (a, other) = (a.as_i128()?, b.as_i128()?);
+            applies.then(|| integer(other ^ (a ^ other) & 1, b.dtype()))
+        }),
+    ),
+    invented(
         "kernels/not-is-bitwise",
         K,
         "In whole vectors of 16, logical_not inverts all bits, so not true is true.",
