@@ -544,7 +544,7 @@ impl Tile<'_, '_> {
         self.write::<T>(target, count, |tile, out| {
             let first = tile.read(a, count);
             let (scalars, second) = match function {
-                MathFunction::Power | MathFunction::PowerByBase => {
+                MathFunction::Power | MathFunction::PowerByBase | MathFunction::PowerByExponent => {
                     (Scalars::of(a.is_scalar(), b.is_scalar()), tile.read(b, count))
                 }
                 MathFunction::Exp | MathFunction::Log | MathFunction::Tanh => (Scalars::Neither, &[][..]),

@@ -92,7 +92,7 @@ fn is_long(kind: ValueKind) -> bool {
     match kind {
         ValueKind::Call { function, .. } => takes_long(function),
         ValueKind::Slope { slope, .. } => match slope {
-            Slope::PowerByBase => true,
+            Slope::PowerByBase | Slope::PowerByExponent => true,
             Slope::Winner => false,
         },
         ValueKind::Operand(_) | ValueKind::Constant(_) => false,

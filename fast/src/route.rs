@@ -486,7 +486,10 @@ const SHORTEST_ROW_OF_POWER: usize = 256;
 fn is_expensive(kind: ValueKind) -> bool {
     match kind {
         ValueKind::Call { function, .. } => MathFunction::of(function).is_some(),
-        ValueKind::Slope { slope, .. } => slope == Slope::PowerByBase,
+        ValueKind::Slope { slope, .. } => match slope {
+            Slope::PowerByBase | Slope::PowerByExponent => true,
+            Slope::Winner => false,
+        },
         ValueKind::Operand(_) | ValueKind::Constant(_) => false,
     }
 }

@@ -4,7 +4,9 @@
 
 mod support;
 
+use broadcheck_fast::Fast;
 use broadcheck_reference::Reference;
+use broadcheck_spec::half::f16;
 use broadcheck_spec::{
     DType, Data, Expression, Function, Implementation, Operand, Operation, Outcome, Request, Rules, Scalar,
     Shape,
@@ -343,6 +345,26 @@ fn derivatives_that_are_one_loop() {
             }
         }
     }
+}
+
+/// The derivative by an exponent has the power as it was rounded to f16: 300^2 is infinite, so that 0 times
+/// its derivative is a NaN, and (2^-13)^2 is 0.
+#[test]
+fn powers_of_halves_are_rounded_in_the_derivative_by_the_exponent() {
+    let expression = call(Function::Power, x(0), x(1));
+    let operand = |name, values: [f64; 3]| {
+        let values = values.map(|value| Scalar::F16(f16::from_f64(value)));
+        Box::new(Operand::dense(name, [3], Data::from_scalars(DType::F16, values).unwrap()).unwrap())
+    };
+    let operands = vec![*operand("x0", [300.0, 2f64.powi(-13), 2.0]), *operand("x1", [2.0; 3])];
+    let cotangent = operand("w", [0.0, 1.0, 1.0]);
+    let operation = Operation::Vjp { expression, wrt: 1, target_shape: None, cotangent };
+    let request = Request::new(Rules::Numpy, operation, operands).unwrap();
+    check(&request);
+    let Outcome::Success(success) = Fast::new().run(&request) else { panic!("a refusal") };
+    let Data::F16(found) = success.tensor.values() else { panic!("no halves") };
+    assert!(found[0].is_nan(), "{found:?}");
+    assert_eq!(found[1..], [0.0, 4.0 * 2f64.ln()].map(f16::from_f64));
 }
 
 /// The same operand with three values between its rows and, of a column, between its elements.

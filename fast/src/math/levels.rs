@@ -132,8 +132,10 @@ unsafe fn unary<V: Vector<Element: Real>, F: Function, const U: usize>(
 trait Raised {
     /// What x is raised to.
     fn exponent<V: Vector<Element: Real>, const U: usize>(y: [V; U]) -> [V; U];
+    /// What the value needs of x besides the power.
+    fn of_base<V: Vector<Element: Real>, const U: usize>(x: [V; U]) -> [V; U];
     /// The value, given |x| to the power of the exponent, where no element needs special care.
-    fn value<V: Vector<Element: Real>, const U: usize>(sizes: [V; U], y: [V; U]) -> [V; U];
+    fn value<V: Vector<Element: Real>, const U: usize>(sizes: [V; U], base: [V; U], y: [V; U]) -> [V; U];
     /// The same for any element.
     fn special<T: Real>(x: T, y: T, size: T) -> T;
 }
@@ -147,7 +149,11 @@ impl Raised for Power {
         y
     }
     #[inline(always)]
-    fn value<V: Vector<Element: Real>, const U: usize>(sizes: [V; U], _: [V; U]) -> [V; U] {
+    fn of_base<V: Vector<Element: Real>, const U: usize>(x: [V; U]) -> [V; U] {
+        x
+    }
+    #[inline(always)]
+    fn value<V: Vector<Element: Real>, const U: usize>(sizes: [V; U], _: [V; U], _: [V; U]) -> [V; U] {
         sizes
     }
     #[inline(always)]
@@ -165,13 +171,39 @@ impl Raised for PowerByBase {
         each!(y => y.subtract(y.like(V::Element::ONE)))
     }
     #[inline(always)]
-    fn value<V: Vector<Element: Real>, const U: usize>(sizes: [V; U], y: [V; U]) -> [V; U] {
+    fn of_base<V: Vector<Element: Real>, const U: usize>(x: [V; U]) -> [V; U] {
+        x
+    }
+    #[inline(always)]
+    fn value<V: Vector<Element: Real>, const U: usize>(sizes: [V; U], _: [V; U], y: [V; U]) -> [V; U] {
         let zero = y[0].like(V::Element::ZERO);
         each!(y, sizes => y.choose_equal(zero, zero, y.multiply(sizes)))
     }
     #[inline(always)]
     fn special<T: Real>(x: T, y: T, size: T) -> T {
         T::slope_of_size(x, y, size)
+    }
+}
+
+/// The derivative of x^y by y: 0 if x = 0 and y >= 0, otherwise x^y ln x. Both logarithms of x begin alike.
+struct PowerByExponent;
+
+impl Raised for PowerByExponent {
+    #[inline(always)]
+    fn exponent<V: Vector<Element: Real>, const U: usize>(y: [V; U]) -> [V; U] {
+        y
+    }
+    #[inline(always)]
+    fn of_base<V: Vector<Element: Real>, const U: usize>(x: [V; U]) -> [V; U] {
+        log::log(x)
+    }
+    #[inline(always)]
+    fn value<V: Vector<Element: Real>, const U: usize>(sizes: [V; U], log: [V; U], _: [V; U]) -> [V; U] {
+        each!(sizes, log => sizes.multiply(log))
+    }
+    #[inline(always)]
+    fn special<T: Real>(x: T, y: T, size: T) -> T {
+        T::slope_by_exponent_of_size(x, y, size)
     }
 }
 
@@ -231,27 +263,30 @@ unsafe fn whole_powers<V: Vector<Element: Real>, F: Raised, const U: usize>(
         match x {
             Values::Each(bases) => {
                 for start in starts {
-                    let logarithm = power::logarithm_of::<V, U>(read(bases, start));
-                    power_group::<V, F, U>(&logarithm, (x, y), start, out);
+                    let bases = read::<V, U>(bases, start);
+                    let logarithm = power::logarithm_of(bases);
+                    power_group::<V, F, U>(&logarithm, F::of_base(bases), (x, y), start, out);
                 }
             }
             Values::One(base) => {
-                let logarithm = power::logarithm_of([V::splat(base); U]);
+                let bases = [V::splat(base); U];
+                let (logarithm, of_base) = (power::logarithm_of(bases), F::of_base(bases));
                 for start in starts {
-                    power_group::<V, F, U>(&logarithm, (x, y), start, out);
+                    power_group::<V, F, U>(&logarithm, of_base, (x, y), start, out);
                 }
             }
         }
     }
 }
 
-/// The same for a group of vectors, given the logarithms of x.
+/// The same for a group of vectors, given the logarithms of x and what else the value needs of it.
 ///
 /// # Safety
 /// The machine has the instructions of `V`.
 #[inline(always)]
 unsafe fn power_group<V: Vector<Element: Real>, F: Raised, const U: usize>(
     logarithm: &power::Logarithm<V, U>,
+    of_base: [V; U],
     (x, y): (Values<'_, V::Element>, Values<'_, V::Element>),
     start: usize,
     out: &mut [V::Element],
@@ -265,7 +300,7 @@ unsafe fn power_group<V: Vector<Element: Real>, F: Raised, const U: usize>(
     };
     let (sizes, beyond) = power::power(logarithm, F::exponent(given));
     if !beyond {
-        return write(F::value(sizes, given), out, start);
+        return write(F::value(sizes, of_base, given), out, start);
     }
     write(sizes, out, start);
     for (k, out) in out[start..start + U * V::WIDTH].iter_mut().enumerate() {
@@ -305,6 +340,12 @@ macro_rules! kernels {
             unsafe { powers::<$f64, PowerByBase, $group>(x, y, out) }
         }
         $(#[$feature])?
+        pub(crate) fn power_by_exponent_f64(x: &[f64], y: &[f64], out: &mut [f64]) {
+            let (x, y) = (Values::of(x, out.len()), Values::of(y, out.len()));
+            // SAFETY: as above.
+            unsafe { powers::<$f64, PowerByExponent, $group>(x, y, out) }
+        }
+        $(#[$feature])?
         pub(crate) fn power_f64(x: &[f64], y: &[f64], out: &mut [f64]) {
             // SAFETY: as above.
             unsafe { powers::<$f64, Power, $group>(Values::Each(x), Values::Each(y), out) }
@@ -324,6 +365,12 @@ macro_rules! kernels {
             let (x, y) = (Values::of(x, out.len()), Values::of(y, out.len()));
             // SAFETY: as above.
             unsafe { powers::<$f32, PowerByBase, $group>(x, y, out) }
+        }
+        $(#[$feature])?
+        pub(crate) fn power_by_exponent_f32(x: &[f32], y: &[f32], out: &mut [f32]) {
+            let (x, y) = (Values::of(x, out.len()), Values::of(y, out.len()));
+            // SAFETY: as above.
+            unsafe { powers::<$f32, PowerByExponent, $group>(x, y, out) }
         }
         $(#[$feature])?
         pub(crate) fn power_f32(x: &[f32], y: &[f32], out: &mut [f32]) {
@@ -407,6 +454,8 @@ dispatch! {
     fn power_f64(x: &[f64], y: &[f64]; f64);
     /// The derivative of x^y by x; x or y may be one value for all elements.
     fn power_by_base_f64(x: &[f64], y: &[f64]; f64);
+    /// The derivative of x^y by y; x or y may be one value for all elements.
+    fn power_by_exponent_f64(x: &[f64], y: &[f64]; f64);
     /// x^y for one exponent.
     fn power_f64_by(x: &[f64], y: f64; f64);
     /// x^y for one base, whose logarithm is computed once.
@@ -415,6 +464,8 @@ dispatch! {
     fn power_f32(x: &[f32], y: &[f32]; f32);
     /// The derivative of x^y by x; x or y may be one value for all elements.
     fn power_by_base_f32(x: &[f32], y: &[f32]; f32);
+    /// The derivative of x^y by y; x or y may be one value for all elements.
+    fn power_by_exponent_f32(x: &[f32], y: &[f32]; f32);
     /// x^y for one exponent.
     fn power_f32_by(x: &[f32], y: f32; f32);
     /// x^y for one base, whose logarithm is computed once.

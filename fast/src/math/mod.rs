@@ -87,7 +87,7 @@ use broadcheck_spec::Function;
 use real::Real;
 
 pub use levels::{log_f32, log_f64, tanh_f32, tanh_f64};
-pub use levels::{power_by_base_f32, power_by_base_f64};
+pub use levels::{power_by_base_f32, power_by_base_f64, power_by_exponent_f32, power_by_exponent_f64};
 pub use levels::{power_f32, power_f32_by, power_f32_of, power_f64, power_f64_by, power_f64_of};
 
 /// exp as a chain of one link.
@@ -177,6 +177,8 @@ pub(crate) enum MathFunction {
     Power,
     /// The derivative of a power by its base.
     PowerByBase,
+    /// The derivative of a power by its exponent.
+    PowerByExponent,
 }
 
 impl MathFunction {
@@ -233,7 +235,8 @@ macro_rules! math {
         power: $power:ident,
         power_scalar_exponent: $by:ident,
         power_scalar_base: $of:ident,
-        power_by_base: $slope:ident,
+        power_by_base: $by_base:ident,
+        power_by_exponent: $by_exponent:ident,
     }) => {
         impl Math for $type {
             fn compute(
@@ -250,7 +253,8 @@ macro_rules! math {
                     (MathFunction::Power, Scalars::Neither) => $power(level, a, b, out),
                     (MathFunction::Power, Scalars::Second) => $by(level, a, b[0], out),
                     (MathFunction::Power, Scalars::First) => $of(level, a[0], b, out),
-                    (MathFunction::PowerByBase, _) => $slope(level, a, b, out),
+                    (MathFunction::PowerByBase, _) => $by_base(level, a, b, out),
+                    (MathFunction::PowerByExponent, _) => $by_exponent(level, a, b, out),
                 }
             }
         }
@@ -266,6 +270,7 @@ math! {
         power_scalar_exponent: power_f64_by,
         power_scalar_base: power_f64_of,
         power_by_base: power_by_base_f64,
+        power_by_exponent: power_by_exponent_f64,
     }
 }
 
@@ -278,5 +283,6 @@ math! {
         power_scalar_exponent: power_f32_by,
         power_scalar_base: power_f32_of,
         power_by_base: power_by_base_f32,
+        power_by_exponent: power_by_exponent_f32,
     }
 }

@@ -65,6 +65,8 @@ pub(crate) trait Real: Vector<Element = Self> + 'static {
     fn power_of_size(x: Self, y: Self, size: Self) -> Self;
     /// The derivative of x^y by x, given |x|^(y-1).
     fn slope_of_size(x: Self, y: Self, size: Self) -> Self;
+    /// The derivative of x^y by y, given |x|^y.
+    fn slope_by_exponent_of_size(x: Self, y: Self, size: Self) -> Self;
 }
 
 /// A polynomial in `r`, by Horner's rule.
@@ -155,6 +157,13 @@ macro_rules! real {
                 let none = (x < 0.0) & Self::power_of_size(x, y, 1.0).is_nan();
                 let slope = if none { $type::NAN } else { y * power };
                 if y == 0.0 { 0.0 } else { slope }
+            }
+
+            #[inline(always)]
+            fn slope_by_exponent_of_size(x: $type, y: $type, size: $type) -> $type {
+                let [log] = super::log::log([x]);
+                let slope = Self::power_of_size(x, y, size) * log;
+                if (x == 0.0) & (y >= 0.0) { 0.0 } else { slope }
             }
         }
     };

@@ -193,8 +193,12 @@ impl Writer<'_> {
         self.call(Function::Divide, &[one, value])
     }
 
-    /// 0 if x = 0 and y >= 0, otherwise r log x.
+    /// 0 if x = 0 and y >= 0, otherwise r log x. The power of halves is rounded to a half first, and may then
+    /// be infinite or 0.
     fn power_by_exponent(&mut self, x: u32, y: u32, r: u32) -> u32 {
+        if self.graph.dtype(r) == self.dtype {
+            return self.graph.slope(self.dtype, Slope::PowerByExponent, [x, y, x]);
+        }
         let zero = self.number(0.0);
         let log = self.call(Function::Log, &[x]);
         let product = self.call(Function::Multiply, &[r, log]);

@@ -36,6 +36,8 @@ impl ValueKind {
 pub(crate) enum Slope {
     /// Of x^y by x, of x and y.
     PowerByBase,
+    /// Of x^y by y, of x and y.
+    PowerByExponent,
     /// Of larger, smaller and f: f times the derivative of the maximum by `larger`, which is that of the
     /// minimum by `smaller`. It is f if `larger` is larger, half of f if both are equal, 0 whatever f is if
     /// it is smaller, and a NaN if one of them is.
@@ -45,7 +47,7 @@ pub(crate) enum Slope {
 impl Slope {
     fn arity(self) -> usize {
         match self {
-            Slope::PowerByBase => 2,
+            Slope::PowerByBase | Slope::PowerByExponent => 2,
             Slope::Winner => 3,
         }
     }

@@ -505,16 +505,17 @@ impl Scheduler<'_> {
         let no_kernel = NoKernel { operation: "gradient", dtype };
         let bank = bank_of(dtype);
         let float = FloatBank::of(bank).ok_or(no_kernel)?;
+        let of_power = |function: MathFunction| {
+            let (arguments, varies) = sources(placed, [x, y])?;
+            let work = match float {
+                FloatBank::F64 => Work::MathF64 { function, arguments },
+                FloatBank::F32 => Work::MathF32 { function, arguments, round: None },
+            };
+            Some((work, varies, arguments.iter().all(|argument| argument.is_scalar())))
+        };
         let (work, varies, scalar) = match slope {
-            Slope::PowerByBase => {
-                let (arguments, varies) = sources(placed, [x, y]).ok_or(no_kernel)?;
-                let function = MathFunction::PowerByBase;
-                let work = match float {
-                    FloatBank::F64 => Work::MathF64 { function, arguments },
-                    FloatBank::F32 => Work::MathF32 { function, arguments, round: None },
-                };
-                (work, varies, arguments.iter().all(|argument| argument.is_scalar()))
-            }
+            Slope::PowerByBase => of_power(MathFunction::PowerByBase).ok_or(no_kernel)?,
+            Slope::PowerByExponent => of_power(MathFunction::PowerByExponent).ok_or(no_kernel)?,
             Slope::Winner => {
                 let ([x, limit, chosen], varies) = sources(placed, [x, y, f]).ok_or(no_kernel)?;
                 let half = self.constant(0.5f64.to_bits(), dtype)?.source;

@@ -237,7 +237,10 @@ impl Program {
             else {
                 return false;
             };
-            let is_power = matches!(function, MathFunction::Power | MathFunction::PowerByBase);
+            let is_power = matches!(
+                function,
+                MathFunction::Power | MathFunction::PowerByBase | MathFunction::PowerByExponent
+            );
             is_power && !arguments.iter().any(|argument| argument.is_scalar())
         };
         self.steps.iter().filter(is_one).count()

@@ -159,6 +159,59 @@ fn slopes_of_powers() {
     }
 }
 
+/// The derivative of x^y by y, written with the functions of single numbers.
+macro_rules! power_by_exponent {
+    ($x:expr, $y:expr, $power:path, $log:path) => {{
+        let (x, y) = ($x, $y);
+        if x == 0.0 && y >= 0.0 { 0.0 } else { $power(x, y) * $log(x) }
+    }};
+}
+
+#[test]
+fn slopes_of_powers_by_the_exponent() {
+    let mut random = Random::new(11);
+    let (mut x, mut y): (Vec<f64>, Vec<f64>) = (0..COUNT).map(|i| two(&mut random, i)).unzip();
+    let (mut x32, mut y32): (Vec<f32>, Vec<f32>) = (0..COUNT).map(|i| two_f32(&mut random, i)).unzip();
+    // Most numbers of some groups need no special care.
+    for at in 0..3000 {
+        (x[at], y[at]) = (at as f64 / 7.0, at as f64 / 500.0 - 3.0);
+        (x32[at], y32[at]) = (at as f32 / 7.0, at as f32 / 500.0 - 3.0);
+    }
+    let zeros = [(0.0, 0.0), (-0.0, 2.5), (0.0, -0.0), (-0.0, -1.0), (0.0, f32::INFINITY), (0.0, f32::NAN)];
+    for (at, (base, exponent)) in (3000..).step_by(9).zip(zeros) {
+        (x32[at], y32[at]) = (base, exponent);
+        (x[at], y[at]) = (f64::from(base), f64::from(exponent));
+    }
+    for level in Level::available() {
+        for count in lengths(x.len()) {
+            let mut out = vec![-7.0; count];
+            math::power_by_exponent_f64(level, &x[..count], &y[..count], &mut out);
+            let slope = |(x, y): (&f64, &f64)| {
+                power_by_exponent!(*x, *y, math::power_f64_scalar, math::log_f64_scalar)
+            };
+            let want: Vec<f64> = x[..count].iter().zip(&y).map(slope).collect();
+            assert_eq!(bits_f64(&out), bits_f64(&want), "f64 {level} {count}");
+            let mut out = vec![-7.0; count];
+            math::power_by_exponent_f32(level, &x32[..count], &y32[..count], &mut out);
+            let slope = |(x, y): (&f32, &f32)| {
+                power_by_exponent!(*x, *y, math::power_f32_scalar, math::log_f32_scalar)
+            };
+            let want: Vec<f32> = x32[..count].iter().zip(&y32).map(slope).collect();
+            assert_eq!(bits_f32(&out), bits_f32(&want), "f32 {level} {count}");
+        }
+        for (splat, count) in [0.0, -0.0, 1.0, 2.0, -2.0, 0.5, 1e300, f64::NAN].into_iter().zip(990..) {
+            let (mut by, mut of) = (vec![-7.0; count], vec![-7.0; count]);
+            math::power_by_exponent_f64(level, &x[..count], &[splat], &mut by);
+            math::power_by_exponent_f64(level, &[splat], &y[..count], &mut of);
+            for at in 0..count {
+                let want = [(x[at], splat), (splat, y[at])]
+                    .map(|(x, y)| power_by_exponent!(x, y, math::power_f64_scalar, math::log_f64_scalar));
+                assert_eq!(bits_f64(&[by[at], of[at]]), bits_f64(&want), "{level} {splat:e} {at}");
+            }
+        }
+    }
+}
+
 #[test]
 #[should_panic(expected = "lengths differ")]
 fn lengths_must_agree() {

@@ -377,6 +377,24 @@ pub(super) static FAULTS: &[Fault] = &[
         }),
     ),
     invented(
+        "sums/exponent-below-zero-at-zero",
+        G,
+        "The gradient of a power with respect to its exponent is 0 for the base 0, also if the exponent is negative.",
+        derivative!(Function::Power, |arguments, r| {
+            let [by_a, _, _] = partials(Function::Power, arguments, r);
+            (arguments[0] == 0.0).then_some([by_a, Some(0.0), None])
+        }),
+    ),
+    invented(
+        "sums/logarithm-of-the-size",
+        G,
+        "The gradient of a power with respect to its exponent has the logarithm of the base without its sign.",
+        derivative!(Function::Power, |arguments, r| {
+            let [by_a, _, _] = partials(Function::Power, arguments, r);
+            (arguments[0] < 0.0).then_some([by_a, Some(r * arguments[0].abs().ln()), None])
+        }),
+    ),
+    invented(
         "sums/divisor-squared",
         G,
         "The gradient of a divisor is computed from its square, which overflows.",
