@@ -35,6 +35,8 @@ pub(super) fn kernels() -> Vec<Request> {
         requests.push(numpy("logical_not a", vec![bits(0)]));
         let choices = [bits(0), counted(1, &[length]), counted(2, &[length])];
         requests.push(numpy("select a b c", choices.to_vec()));
+        let whole = |place| dense(place, &[length], mixed(DType::I64, place, length));
+        requests.push(numpy("select a b c", vec![bits(0), whole(1), whole(2)]));
         for condition in [false, true] {
             let scalar = dense(0, &[], Data::from(vec![condition]));
             requests.push(numpy("select a b c", vec![scalar, counted(1, &[length]), counted(2, &[])]));
