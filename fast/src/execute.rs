@@ -5,7 +5,7 @@ mod sums;
 
 use crate::arch::{
     Argument, Arguments, CallKernel, ChainOp, Comparison, GRID_LINE, GridOperand, InPlace, Link, NonTemporal,
-    Pairing, Repeat, Scalars, Select, Table, fenced,
+    Pairing, Repeat, Select, Table, fenced,
 };
 use crate::buffers::{Input, Output, Stored};
 use crate::cursor::Cursor;
@@ -543,21 +543,21 @@ impl Tile<'_, '_> {
         let level = self.run.table.level;
         self.write::<T>(target, count, |tile, out| {
             let first = tile.read(a, count);
-            let (scalars, second) = match function {
+            let second = match function {
                 MathFunction::Power | MathFunction::PowerByBase | MathFunction::PowerByExponent => {
-                    (Scalars::of(a.is_scalar(), b.is_scalar()), tile.read(b, count))
+                    tile.read(b, count)
                 }
-                MathFunction::Exp | MathFunction::Log | MathFunction::Tanh => (Scalars::Neither, &[][..]),
+                MathFunction::Exp | MathFunction::Log | MathFunction::Tanh => &[][..],
             };
             if tile.run.fetches {
                 let part = FETCHED_BYTES / size_of::<T>();
                 for (at, out) in (0..).step_by(part).zip(out.chunks_mut(part)) {
                     tile.fetch_next(count + at, out.len());
                     let (first, second) = (part_of(first, at, out.len()), part_of(second, at, out.len()));
-                    T::compute(function, level, scalars, (first, second), out);
+                    T::compute(function, level, (first, second), out);
                 }
             } else {
-                T::compute(function, level, scalars, (first, second), out);
+                T::compute(function, level, (first, second), out);
             }
             if let Some(round) = round {
                 round.run(out);

@@ -30,38 +30,6 @@ impl Function for Tanh {
     }
 }
 
-/// One argument of `power`: a value for each element, or one for all.
-#[derive(Clone, Copy)]
-enum Values<'a, T> {
-    Each(&'a [T]),
-    One(T),
-}
-
-impl<T: Copy> Values<'_, T> {
-    #[inline(always)]
-    fn get(&self, at: usize) -> T {
-        match self {
-            Values::Each(values) => values[at],
-            Values::One(value) => *value,
-        }
-    }
-
-    /// A value for each of `count` elements, or one for all of them if there is only one.
-    fn of(values: &[T], count: usize) -> Values<'_, T> {
-        match values {
-            [value] if count != 1 => Values::One(*value),
-            values => Values::Each(values),
-        }
-    }
-
-    fn has_length(&self, count: usize) -> bool {
-        match self {
-            Values::Each(values) => values.len() == count,
-            Values::One(_) => true,
-        }
-    }
-}
-
 /// The most elements of a group of vectors.
 const GROUP: usize = 64;
 
@@ -100,7 +68,9 @@ fn padded<T: Real>(values: &[T]) -> [T; GROUP] {
     block
 }
 
-/// A function over a slice. The last group overlaps the one before.
+/// A function over a slice. The last group overlaps the one before. What is shorter than a group is padded
+/// and given to `again`, the function that is compiled of this one: so it has the code of a group, which
+/// takes long to compile, once.
 ///
 /// # Safety
 /// The machine has the instructions of `V`.
@@ -108,21 +78,21 @@ fn padded<T: Real>(values: &[T]) -> [T; GROUP] {
 unsafe fn unary<V: Vector<Element: Real>, F: Function, const U: usize>(
     x: &[V::Element],
     out: &mut [V::Element],
+    again: impl Fn(&[V::Element], &mut [V::Element]),
 ) {
     const { assert!(U * V::WIDTH <= GROUP) };
     assert_eq!(x.len(), out.len(), "lengths differ");
     let (count, step) = (out.len(), U * V::WIDTH);
     if count < step {
-        let mut block = padded(x);
-        // SAFETY: the caller guarantees the instructions.
-        write(F::of(unsafe { read::<V, U>(&block, 0) }), &mut block, 0);
+        let mut block = [V::Element::ONE; GROUP];
+        again(&padded(x)[..step], &mut block[..step]);
         out.copy_from_slice(&block[..count]);
         return;
     }
     let mut at = 0;
     while at < count {
         let start = at.min(count - step);
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees the instructions.
         write(F::of(unsafe { read::<V, U>(x, start) }), out, start);
         at += step;
     }
@@ -207,104 +177,75 @@ impl Raised for PowerByExponent {
     }
 }
 
-/// A function of x and y. The last group overlaps the one before.
+/// A function of x and y, each of which has a value for each element, or one for all. The last group overlaps
+/// the one before. What is shorter than a group is given to `again`, as in [`unary`], and one loop computes
+/// all kinds of arguments: compiled for each kind, the functions took a tenth of the time of the crate.
 ///
 /// # Safety
 /// The machine has the instructions of `V`.
 #[inline(always)]
 unsafe fn powers<V: Vector<Element: Real>, F: Raised, const U: usize>(
-    x: Values<'_, V::Element>,
-    y: Values<'_, V::Element>,
+    x: &[V::Element],
+    y: &[V::Element],
     out: &mut [V::Element],
+    again: impl Fn(&[V::Element], &[V::Element], &mut [V::Element]),
 ) {
-    const { assert!(U * V::WIDTH <= GROUP) };
-    assert!(x.has_length(out.len()) && y.has_length(out.len()), "lengths differ");
+    const { assert!(U * V::WIDTH <= GROUP && U * V::WIDTH > 1) };
     let (count, step) = (out.len(), U * V::WIDTH);
-    if count >= step {
-        // SAFETY: the caller guarantees the instructions.
-        return unsafe { whole_powers::<V, F, U>(x, y, out) };
+    let fits = |values: &[V::Element]| values.len() == 1 || values.len() == count;
+    assert!(fits(x) && fits(y), "lengths differ");
+    if count < step {
+        let padded_length = |values: &[V::Element]| if values.len() == count { step } else { 1 };
+        let mut block = [V::Element::ONE; GROUP];
+        again(&padded(x)[..padded_length(x)], &padded(y)[..padded_length(y)], &mut block[..step]);
+        out.copy_from_slice(&block[..count]);
+        return;
     }
-    let (x_block, y_block, mut block);
-    let x = match x {
-        Values::Each(x) => {
-            x_block = padded(x);
-            Values::Each(&x_block[..step])
-        }
-        Values::One(x) => Values::One(x),
-    };
-    let y = match y {
-        Values::Each(y) => {
-            y_block = padded(y);
-            Values::Each(&y_block[..step])
-        }
-        Values::One(y) => Values::One(y),
-    };
-    block = [<V::Element as Real>::ONE; GROUP];
-    // SAFETY: as above.
-    unsafe { whole_powers::<V, F, U>(x, y, &mut block[..step]) };
-    out.copy_from_slice(&block[..count]);
-}
-
-/// The same for at least one whole group.
-///
-/// # Safety
-/// The machine has the instructions of `V`.
-#[inline(always)]
-unsafe fn whole_powers<V: Vector<Element: Real>, F: Raised, const U: usize>(
-    x: Values<'_, V::Element>,
-    y: Values<'_, V::Element>,
-    out: &mut [V::Element],
-) {
-    let step = U * V::WIDTH;
-    let last = out.len() - step;
-    let starts = (0..out.len()).step_by(step).map(|at| at.min(last));
     // SAFETY: the caller guarantees the instructions.
     unsafe {
-        match x {
-            Values::Each(bases) => {
-                for start in starts {
-                    let bases = read::<V, U>(bases, start);
-                    let logarithm = power::logarithm_of(bases);
-                    power_group::<V, F, U>(&logarithm, F::of_base(bases), (x, y), start, out);
-                }
+        let ones = [V::splat(V::Element::ONE); U];
+        let (mut logarithm, mut of_base) = (power::Logarithm::of_ones(ones), ones);
+        let mut at = 0;
+        while at < count {
+            let start = at.min(count - step);
+            if at == 0 || x.len() > 1 {
+                let bases = read_or_spread(x, start);
+                (logarithm, of_base) = (power::logarithm_of(bases), F::of_base(bases));
             }
-            Values::One(base) => {
-                let bases = [V::splat(base); U];
-                let (logarithm, of_base) = (power::logarithm_of(bases), F::of_base(bases));
-                for start in starts {
-                    power_group::<V, F, U>(&logarithm, of_base, (x, y), start, out);
-                }
+            let given = read_or_spread(y, start);
+            let (sizes, beyond) = power::power(&logarithm, F::exponent(given));
+            if beyond {
+                write(sizes, out, start);
+                correct::<V::Element, F>((x, y), start, &mut out[start..start + step]);
+            } else {
+                write(F::value(sizes, of_base, given), out, start);
             }
+            at += step;
         }
     }
 }
 
-/// The same for a group of vectors, given the logarithms of x and what else the value needs of it.
+/// A group of vectors of the values from an index on, or of the one value in every element.
 ///
 /// # Safety
 /// The machine has the instructions of `V`.
 #[inline(always)]
-unsafe fn power_group<V: Vector<Element: Real>, F: Raised, const U: usize>(
-    logarithm: &power::Logarithm<V, U>,
-    of_base: [V; U],
-    (x, y): (Values<'_, V::Element>, Values<'_, V::Element>),
-    start: usize,
-    out: &mut [V::Element],
-) {
+unsafe fn read_or_spread<V: Vector, const U: usize>(values: &[V::Element], at: usize) -> [V; U] {
     // SAFETY: the caller guarantees the instructions.
-    let given = unsafe {
-        match y {
-            Values::Each(values) => read(values, start),
-            Values::One(value) => [V::splat(value); U],
+    unsafe {
+        match values {
+            [value] => [V::splat(*value); U],
+            values => read(values, at),
         }
-    };
-    let (sizes, beyond) = power::power(logarithm, F::exponent(given));
-    if !beyond {
-        return write(F::value(sizes, of_base, given), out, start);
     }
-    write(sizes, out, start);
-    for (k, out) in out[start..start + U * V::WIDTH].iter_mut().enumerate() {
-        *out = F::special(x.get(start + k), y.get(start + k), *out);
+}
+
+/// Replaces the powers of |x| in a group, from an index on, by the values.
+#[inline(always)]
+fn correct<T: Real, F: Raised>((x, y): (&[T], &[T]), start: usize, group: &mut [T]) {
+    let get = |values: &[T], k: usize| if let [value] = values { *value } else { values[start + k] };
+    for (k, out) in group.iter_mut().enumerate() {
+        *out = F::special(get(x, k), get(y, k), *out);
     }
 }
 
@@ -316,76 +257,52 @@ macro_rules! kernels {
         pub(crate) fn log_f64(x: &[f64], out: &mut [f64]) {
             // SAFETY: this function is compiled with the instructions of the vectors, so its caller checks
             // that the machine has them. So do the following.
-            unsafe { unary::<$f64, Log, $log>(x, out) }
+            unsafe { unary::<$f64, Log, $log>(x, out, |x, out| log_f64(x, out)) }
         }
         $(#[$feature])?
         pub(crate) fn log_f32(x: &[f32], out: &mut [f32]) {
             // SAFETY: as above.
-            unsafe { unary::<$f32, Log, $log>(x, out) }
+            unsafe { unary::<$f32, Log, $log>(x, out, |x, out| log_f32(x, out)) }
         }
         $(#[$feature])?
         pub(crate) fn tanh_f64(x: &[f64], out: &mut [f64]) {
             // SAFETY: as above.
-            unsafe { unary::<$f64, Tanh, $group>(x, out) }
+            unsafe { unary::<$f64, Tanh, $group>(x, out, |x, out| tanh_f64(x, out)) }
         }
         $(#[$feature])?
         pub(crate) fn tanh_f32(x: &[f32], out: &mut [f32]) {
             // SAFETY: as above.
-            unsafe { unary::<$f32, Tanh, $group>(x, out) }
+            unsafe { unary::<$f32, Tanh, $group>(x, out, |x, out| tanh_f32(x, out)) }
         }
         $(#[$feature])?
         pub(crate) fn power_by_base_f64(x: &[f64], y: &[f64], out: &mut [f64]) {
-            let (x, y) = (Values::of(x, out.len()), Values::of(y, out.len()));
             // SAFETY: as above.
-            unsafe { powers::<$f64, PowerByBase, $group>(x, y, out) }
+            unsafe { powers::<$f64, PowerByBase, $group>(x, y, out, |x, y, out| power_by_base_f64(x, y, out)) }
         }
         $(#[$feature])?
         pub(crate) fn power_by_exponent_f64(x: &[f64], y: &[f64], out: &mut [f64]) {
-            let (x, y) = (Values::of(x, out.len()), Values::of(y, out.len()));
             // SAFETY: as above.
-            unsafe { powers::<$f64, PowerByExponent, $group>(x, y, out) }
+            unsafe { powers::<$f64, PowerByExponent, $group>(x, y, out, |x, y, out| power_by_exponent_f64(x, y, out)) }
         }
         $(#[$feature])?
         pub(crate) fn power_f64(x: &[f64], y: &[f64], out: &mut [f64]) {
             // SAFETY: as above.
-            unsafe { powers::<$f64, Power, $group>(Values::Each(x), Values::Each(y), out) }
-        }
-        $(#[$feature])?
-        pub(crate) fn power_f64_by(x: &[f64], y: f64, out: &mut [f64]) {
-            // SAFETY: as above.
-            unsafe { powers::<$f64, Power, $group>(Values::Each(x), Values::One(y), out) }
-        }
-        $(#[$feature])?
-        pub(crate) fn power_f64_of(x: f64, y: &[f64], out: &mut [f64]) {
-            // SAFETY: as above.
-            unsafe { powers::<$f64, Power, $group>(Values::One(x), Values::Each(y), out) }
+            unsafe { powers::<$f64, Power, $group>(x, y, out, |x, y, out| power_f64(x, y, out)) }
         }
         $(#[$feature])?
         pub(crate) fn power_by_base_f32(x: &[f32], y: &[f32], out: &mut [f32]) {
-            let (x, y) = (Values::of(x, out.len()), Values::of(y, out.len()));
             // SAFETY: as above.
-            unsafe { powers::<$f32, PowerByBase, $group>(x, y, out) }
+            unsafe { powers::<$f32, PowerByBase, $group>(x, y, out, |x, y, out| power_by_base_f32(x, y, out)) }
         }
         $(#[$feature])?
         pub(crate) fn power_by_exponent_f32(x: &[f32], y: &[f32], out: &mut [f32]) {
-            let (x, y) = (Values::of(x, out.len()), Values::of(y, out.len()));
             // SAFETY: as above.
-            unsafe { powers::<$f32, PowerByExponent, $group>(x, y, out) }
+            unsafe { powers::<$f32, PowerByExponent, $group>(x, y, out, |x, y, out| power_by_exponent_f32(x, y, out)) }
         }
         $(#[$feature])?
         pub(crate) fn power_f32(x: &[f32], y: &[f32], out: &mut [f32]) {
             // SAFETY: as above.
-            unsafe { powers::<$f32, Power, $group>(Values::Each(x), Values::Each(y), out) }
-        }
-        $(#[$feature])?
-        pub(crate) fn power_f32_by(x: &[f32], y: f32, out: &mut [f32]) {
-            // SAFETY: as above.
-            unsafe { powers::<$f32, Power, $group>(Values::Each(x), Values::One(y), out) }
-        }
-        $(#[$feature])?
-        pub(crate) fn power_f32_of(x: f32, y: &[f32], out: &mut [f32]) {
-            // SAFETY: as above.
-            unsafe { powers::<$f32, Power, $group>(Values::One(x), Values::Each(y), out) }
+            unsafe { powers::<$f32, Power, $group>(x, y, out, |x, y, out| power_f32(x, y, out)) }
         }
     };
 }
@@ -450,24 +367,16 @@ dispatch! {
     fn tanh_f64(x: &[f64]; f64);
     /// The hyperbolic tangent, element by element.
     fn tanh_f32(x: &[f32]; f32);
-    /// x^y, element by element.
+    /// x^y; x or y may be one value for all elements.
     fn power_f64(x: &[f64], y: &[f64]; f64);
     /// The derivative of x^y by x; x or y may be one value for all elements.
     fn power_by_base_f64(x: &[f64], y: &[f64]; f64);
     /// The derivative of x^y by y; x or y may be one value for all elements.
     fn power_by_exponent_f64(x: &[f64], y: &[f64]; f64);
-    /// x^y for one exponent.
-    fn power_f64_by(x: &[f64], y: f64; f64);
-    /// x^y for one base, whose logarithm is computed once.
-    fn power_f64_of(x: f64, y: &[f64]; f64);
-    /// x^y, element by element.
+    /// x^y; x or y may be one value for all elements.
     fn power_f32(x: &[f32], y: &[f32]; f32);
     /// The derivative of x^y by x; x or y may be one value for all elements.
     fn power_by_base_f32(x: &[f32], y: &[f32]; f32);
     /// The derivative of x^y by y; x or y may be one value for all elements.
     fn power_by_exponent_f32(x: &[f32], y: &[f32]; f32);
-    /// x^y for one exponent.
-    fn power_f32_by(x: &[f32], y: f32; f32);
-    /// x^y for one base, whose logarithm is computed once.
-    fn power_f32_of(x: f32, y: &[f32]; f32);
 }

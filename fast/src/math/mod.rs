@@ -81,14 +81,14 @@ mod real;
 mod tanh;
 
 use crate::Level;
-use crate::arch::{ChainOp, Kernels, Link, Scalars, table, vector};
+use crate::arch::{ChainOp, Kernels, Link, table, vector};
 use crate::route::are_beyond_caches;
 use broadcheck_spec::Function;
 use real::Real;
 
 pub use levels::{log_f32, log_f64, tanh_f32, tanh_f64};
 pub use levels::{power_by_base_f32, power_by_base_f64, power_by_exponent_f32, power_by_exponent_f64};
-pub use levels::{power_f32, power_f32_by, power_f32_of, power_f64, power_f64_by, power_f64_of};
+pub use levels::{power_f32, power_f64};
 
 /// exp as a chain of one link.
 fn exp<T>(kernels: &Kernels<T>, x: &[T], out: &mut [T]) {
@@ -217,14 +217,9 @@ impl MathFunction {
 
 /// An element type that this module computes with.
 pub(crate) trait Math: Sized {
-    /// A function of `a`, or of `a` and `b`, element by element.
-    fn compute(
-        function: MathFunction,
-        level: Level,
-        scalars: Scalars,
-        arguments: (&[Self], &[Self]),
-        out: &mut [Self],
-    );
+    /// A function of `a`, or of `a` and `b`, element by element. Of two arguments, each may be one value for
+    /// all elements.
+    fn compute(function: MathFunction, level: Level, arguments: (&[Self], &[Self]), out: &mut [Self]);
 }
 
 macro_rules! math {
@@ -233,8 +228,6 @@ macro_rules! math {
         log: $log:ident,
         tanh: $tanh:ident,
         power: $power:ident,
-        power_scalar_exponent: $by:ident,
-        power_scalar_base: $of:ident,
         power_by_base: $by_base:ident,
         power_by_exponent: $by_exponent:ident,
     }) => {
@@ -242,19 +235,16 @@ macro_rules! math {
             fn compute(
                 function: MathFunction,
                 level: Level,
-                scalars: Scalars,
                 (a, b): (&[$type], &[$type]),
                 out: &mut [$type],
             ) {
-                match (function, scalars) {
-                    (MathFunction::Exp, _) => $exp(level, a, out),
-                    (MathFunction::Log, _) => $log(level, a, out),
-                    (MathFunction::Tanh, _) => $tanh(level, a, out),
-                    (MathFunction::Power, Scalars::Neither) => $power(level, a, b, out),
-                    (MathFunction::Power, Scalars::Second) => $by(level, a, b[0], out),
-                    (MathFunction::Power, Scalars::First) => $of(level, a[0], b, out),
-                    (MathFunction::PowerByBase, _) => $by_base(level, a, b, out),
-                    (MathFunction::PowerByExponent, _) => $by_exponent(level, a, b, out),
+                match function {
+                    MathFunction::Exp => $exp(level, a, out),
+                    MathFunction::Log => $log(level, a, out),
+                    MathFunction::Tanh => $tanh(level, a, out),
+                    MathFunction::Power => $power(level, a, b, out),
+                    MathFunction::PowerByBase => $by_base(level, a, b, out),
+                    MathFunction::PowerByExponent => $by_exponent(level, a, b, out),
                 }
             }
         }
@@ -267,8 +257,6 @@ math! {
         log: log_f64,
         tanh: tanh_f64,
         power: power_f64,
-        power_scalar_exponent: power_f64_by,
-        power_scalar_base: power_f64_of,
         power_by_base: power_by_base_f64,
         power_by_exponent: power_by_exponent_f64,
     }
@@ -280,8 +268,6 @@ math! {
         log: log_f32,
         tanh: tanh_f32,
         power: power_f32,
-        power_scalar_exponent: power_f32_by,
-        power_scalar_base: power_f32_of,
         power_by_base: power_by_base_f32,
         power_by_exponent: power_by_exponent_f32,
     }

@@ -43,6 +43,14 @@ pub(crate) struct Logarithm<V, const U: usize> {
     beyond: bool,
 }
 
+impl<V: Copy, const U: usize> Logarithm<V, U> {
+    /// Some logarithms, where those of x follow.
+    #[inline(always)]
+    pub(crate) fn of_ones(ones: [V; U]) -> Self {
+        Logarithm { sum: ones, rest: ones, beyond: false }
+    }
+}
+
 /// The logarithms of x, for [`power`].
 #[inline(always)]
 pub(crate) fn logarithm_of<V: Vector<Element: Real>, const U: usize>(x: [V; U]) -> Logarithm<V, U> {

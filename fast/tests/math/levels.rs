@@ -88,16 +88,16 @@ fn power_with_a_scalar() {
     for level in Level::available() {
         for (splat, count) in splats.into_iter().zip((1000..).step_by(7)) {
             let (mut by, mut of) = (vec![-7.0; count], vec![-7.0; count]);
-            math::power_f64_by(level, &x[..count], splat, &mut by);
-            math::power_f64_of(level, splat, &y[..count], &mut of);
+            math::power_f64(level, &x[..count], &[splat], &mut by);
+            math::power_f64(level, &[splat], &y[..count], &mut of);
             let want: Vec<f64> = x[..count].iter().map(|x| math::power_f64_scalar(*x, splat)).collect();
             assert_eq!(bits_f64(&by), bits_f64(&want), "f64 {level} {count} by {splat:e}");
             let want: Vec<f64> = y[..count].iter().map(|y| math::power_f64_scalar(splat, *y)).collect();
             assert_eq!(bits_f64(&of), bits_f64(&want), "f64 {level} {count} of {splat:e}");
             let splat = splat as f32;
             let (mut by, mut of) = (vec![-7.0; count], vec![-7.0; count]);
-            math::power_f32_by(level, &x32[..count], splat, &mut by);
-            math::power_f32_of(level, splat, &y32[..count], &mut of);
+            math::power_f32(level, &x32[..count], &[splat], &mut by);
+            math::power_f32(level, &[splat], &y32[..count], &mut of);
             let want: Vec<f32> = x32[..count].iter().map(|x| math::power_f32_scalar(*x, splat)).collect();
             assert_eq!(bits_f32(&by), bits_f32(&want), "f32 {level} {count} by {splat:e}");
             let want: Vec<f32> = y32[..count].iter().map(|y| math::power_f32_scalar(splat, *y)).collect();

@@ -92,9 +92,9 @@ fn main() {
     unary!("log f64" f64 math::log_f64, f64::ln, libm::log, positive);
     unary!("tanh f64" f64 math::tanh_f64, f64::tanh, libm::tanh, near);
     binary!("power f64" f64 math::power_f64, f64::powf, libm::pow, positive, near);
-    binary!("power f64, y = 2.5" f64 |l, x: &[f64], _y: &[f64], out: &mut [f64]| math::power_f64_by(l, x, 2.5, out),
+    binary!("power f64, y = 2.5" f64 |l, x: &[f64], _y: &[f64], out: &mut [f64]| math::power_f64(l, x, &[2.5], out),
         |x, _| x.powf(2.5), |x, _| libm::pow(x, 2.5), positive, near);
-    binary!("power f64, x = 2.5" f64 |l, _x: &[f64], y: &[f64], out: &mut [f64]| math::power_f64_of(l, 2.5, y, out),
+    binary!("power f64, x = 2.5" f64 |l, _x: &[f64], y: &[f64], out: &mut [f64]| math::power_f64(l, &[2.5], y, out),
         |_, y| 2.5_f64.powf(y), |_, y| libm::pow(2.5, y), positive, near);
     unary!("exp f32" f32 math::exp_f32, f32::exp, libm::expf, wide);
     unary!("log f32" f32 math::log_f32, f32::ln, libm::logf, positive);
