@@ -14,6 +14,12 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
+    /// The rows for the arguments in the other order.
+    pub(super) fn exchanged(&self) -> Rows {
+        let Rows { width, steps: [a, b] } = *self;
+        Rows { width, steps: [b, a] }
+    }
+
     /// Whether both arguments have values for every row of an output of `count` elements, which is made of
     /// whole rows. `ones` says which of them have one value in each row.
     #[inline(always)]

@@ -309,6 +309,24 @@ const fn binary<S: Simd, O: Op2<T, R>, T: Copy, R>() -> Binaries<T, R> {
     }
 }
 
+/// The kernels of a function that is the same if its arguments are exchanged.
+const fn commutative<S: Simd, O: Op2<T, R>, T: Copy, R>() -> Binaries<T, R> {
+    Binaries {
+        vector_vector: Kernel(S::vector_vector::<T, R, O>),
+        vector_scalar: Kernel(S::vector_scalar::<T, R, O>),
+        scalar_vector: Kernel(S::scalar_exchanged::<T, R, O>),
+    }
+}
+
+/// The kernels of the function that is `O` with its arguments exchanged, as a > b is b < a.
+const fn exchanged<S: Simd, O: Op2<T, R>, T: Copy, R>() -> Binaries<T, R> {
+    Binaries {
+        vector_vector: Kernel(S::vectors_exchanged::<T, R, O>),
+        vector_scalar: Kernel(S::vector_exchanged::<T, R, O>),
+        scalar_vector: Kernel(S::scalar_exchanged::<T, R, O>),
+    }
+}
+
 /// An entry point that only moves values, compiled for `T::Bits`, as a kernel over `T`: one function for
 /// every type of a size.
 macro_rules! moving {
@@ -340,8 +358,8 @@ where
         abs: None,
         sqrt: None,
         not: None,
-        equal: binary::<S, Equal, T, bool>(),
-        not_equal: binary::<S, NotEqual, T, bool>(),
+        equal: commutative::<S, Equal, T, bool>(),
+        not_equal: commutative::<S, NotEqual, T, bool>(),
         less: None,
         less_equal: None,
         greater: None,
@@ -376,28 +394,28 @@ where
     GreaterEqual: Op2<T, bool>,
 {
     Kernels {
-        add: Some(binary::<S, Add, T, T>()),
+        add: Some(commutative::<S, Add, T, T>()),
         subtract: Some(binary::<S, Subtract, T, T>()),
-        multiply: Some(binary::<S, Multiply, T, T>()),
-        maximum: Some(binary::<S, Maximum, T, T>()),
-        minimum: Some(binary::<S, Minimum, T, T>()),
+        multiply: Some(commutative::<S, Multiply, T, T>()),
+        maximum: Some(commutative::<S, Maximum, T, T>()),
+        minimum: Some(commutative::<S, Minimum, T, T>()),
         negate: Some(Kernel(S::unary::<T, Negate>)),
         abs: Some(Kernel(S::unary::<T, Abs>)),
         less: Some(binary::<S, Less, T, bool>()),
         less_equal: Some(binary::<S, LessEqual, T, bool>()),
-        greater: Some(binary::<S, Greater, T, bool>()),
-        greater_equal: Some(binary::<S, GreaterEqual, T, bool>()),
+        greater: Some(exchanged::<S, Less, T, bool>()),
+        greater_equal: Some(exchanged::<S, LessEqual, T, bool>()),
         ..common::<S, T>()
     }
 }
 
-/// The kernels of a function of two integers that gives the same bits whether they have signs or not.
-const fn wrapping<S: Simd, O: Op2<T::Bits, T::Bits>, T: Integer>() -> Option<Binaries<T, T>> {
+/// The kernels of a function of two integers that gives the same bits whether they have signs or not, from
+/// those of the integers without.
+const fn wrapping<T: Integer>(unsigned: Binaries<T::Bits, T::Bits>) -> Option<Binaries<T, T>> {
     const fn of<T: Integer>(kernel: Binary<T::Bits, T::Bits>) -> Binary<T, T> {
         // SAFETY: as in `moving`, and every pattern of bits is a valid integer.
         unsafe { transmute::<Binary<T::Bits, T::Bits>, Binary<T, T>>(kernel) }
     }
-    let unsigned = binary::<S, O, T::Bits, T::Bits>();
     Some(Binaries {
         vector_vector: of(unsigned.vector_vector),
         vector_scalar: of(unsigned.vector_scalar),
@@ -406,12 +424,11 @@ const fn wrapping<S: Simd, O: Op2<T::Bits, T::Bits>, T: Integer>() -> Option<Bin
 }
 
 /// The same for a comparison of equality.
-const fn equality<S: Simd, O: Op2<T::Bits, bool>, T: Integer>() -> Binaries<T, bool> {
+const fn equality<T: Integer>(unsigned: Binaries<T::Bits, bool>) -> Binaries<T, bool> {
     const fn of<T: Integer>(kernel: Binary<T::Bits, bool>) -> Binary<T, bool> {
         // SAFETY: as in `moving`.
         unsafe { transmute::<Binary<T::Bits, bool>, Binary<T, bool>>(kernel) }
     }
-    let unsigned = binary::<S, O, T::Bits, bool>();
     Binaries {
         vector_vector: of(unsigned.vector_vector),
         vector_scalar: of(unsigned.vector_scalar),
@@ -448,11 +465,11 @@ where
     GreaterEqual: Op2<T, bool>,
 {
     Kernels {
-        add: wrapping::<S, Add, T>(),
-        subtract: wrapping::<S, Subtract, T>(),
-        multiply: wrapping::<S, Multiply, T>(),
-        equal: equality::<S, Equal, T>(),
-        not_equal: equality::<S, NotEqual, T>(),
+        add: wrapping(commutative::<S, Add, T::Bits, T::Bits>()),
+        subtract: wrapping(binary::<S, Subtract, T::Bits, T::Bits>()),
+        multiply: wrapping(commutative::<S, Multiply, T::Bits, T::Bits>()),
+        equal: equality(commutative::<S, Equal, T::Bits, bool>()),
+        not_equal: equality(commutative::<S, NotEqual, T::Bits, bool>()),
         chains: Some(wrapping_chains::<S, T, V>()),
         ..numbers::<S, T>()
     }
@@ -460,8 +477,8 @@ where
 
 const fn truth_values<S: Simd>() -> Kernels<bool> {
     Kernels {
-        and: Some(binary::<S, And, bool, bool>()),
-        or: Some(binary::<S, Or, bool, bool>()),
+        and: Some(commutative::<S, And, bool, bool>()),
+        or: Some(commutative::<S, Or, bool, bool>()),
         not: Some(Kernel(S::unary::<bool, Not>)),
         ..common::<S, bool>()
     }
@@ -475,16 +492,16 @@ const fn halves<S: Simd, F: Format>(arithmetic: &Arithmetic) -> Kernels<u16> {
         multiply: Some(arithmetic.multiply),
         divide: Some(arithmetic.divide),
         sqrt: Some(arithmetic.sqrt),
-        maximum: Some(binary::<S, In<F, Maximum>, u16, u16>()),
-        minimum: Some(binary::<S, In<F, Minimum>, u16, u16>()),
+        maximum: Some(commutative::<S, In<F, Maximum>, u16, u16>()),
+        minimum: Some(commutative::<S, In<F, Minimum>, u16, u16>()),
         negate: Some(Kernel(S::unary::<u16, In<F, Negate>>)),
         abs: Some(Kernel(S::unary::<u16, In<F, Abs>>)),
-        equal: binary::<S, In<F, Equal>, u16, bool>(),
-        not_equal: binary::<S, In<F, NotEqual>, u16, bool>(),
+        equal: commutative::<S, In<F, Equal>, u16, bool>(),
+        not_equal: commutative::<S, In<F, NotEqual>, u16, bool>(),
         less: Some(binary::<S, In<F, Less>, u16, bool>()),
         less_equal: Some(binary::<S, In<F, LessEqual>, u16, bool>()),
-        greater: Some(binary::<S, In<F, Greater>, u16, bool>()),
-        greater_equal: Some(binary::<S, In<F, GreaterEqual>, u16, bool>()),
+        greater: Some(exchanged::<S, In<F, Less>, u16, bool>()),
+        greater_equal: Some(exchanged::<S, In<F, LessEqual>, u16, bool>()),
         ..common::<S, u16>()
     }
 }
@@ -528,9 +545,9 @@ const fn f16<S: Simd>() -> Kernels<u16> {
 
 const fn bf16<S: Simd>() -> Kernels<u16> {
     halves::<S, Bf16>(&Arithmetic {
-        add: binary::<S, In<Bf16, Add>, u16, u16>(),
+        add: commutative::<S, In<Bf16, Add>, u16, u16>(),
         subtract: binary::<S, In<Bf16, Subtract>, u16, u16>(),
-        multiply: binary::<S, In<Bf16, Multiply>, u16, u16>(),
+        multiply: commutative::<S, In<Bf16, Multiply>, u16, u16>(),
         divide: binary::<S, In<Bf16, Divide>, u16, u16>(),
         sqrt: Kernel(S::unary::<u16, In<Bf16, Sqrt>>),
     })
