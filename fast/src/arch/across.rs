@@ -34,7 +34,7 @@ pub(super) fn plain<T: Copy>(from: &[T], step: usize, rows: &mut [&mut [T]]) {
 #[target_feature(enable = "avx2")]
 pub(super) fn squares<T: Element>(from: &[T], step: usize, rows: &mut [&mut [T]]) {
     let count = columns(from, step, rows);
-    let side = match size_of::<T>() {
+    let side = match const { size_of::<T>() } {
         4 => 8,
         8 => 4,
         _ => return plain(from, step, rows),

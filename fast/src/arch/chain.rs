@@ -222,8 +222,10 @@ pub(super) unsafe fn run<V: ChainVector, const GROUP: usize, const KIND: u8, con
     // SAFETY: the caller guarantees the instructions of `V`. By the assertions, `width` is not 0, and every
     // argument has the values of all rows.
     unsafe {
-        let together = !NON_TEMPORAL && KIND != WITH_EXP && V::WIDTH > 1;
-        if together && width < 2 * GROUP * V::WIDTH && !splits_lines::<V, GROUP>(width, out.len()) {
+        if const { !NON_TEMPORAL && KIND != WITH_EXP && V::WIDTH > 1 }
+            && width < 2 * GROUP * V::WIDTH
+            && !splits_lines::<V, GROUP>(width, out.len())
+        {
             let fewest = fewest_rows::<V, GROUP>(width);
             if rows >= fewest {
                 return short_rows::<V, GROUP, KIND>((first, links), (rows, width), fewest, out);
@@ -372,10 +374,12 @@ unsafe fn band<V: ChainVector, const GROUP: usize, const KIND: u8>(
                 }
             }
         }
-        while GROUP >= 16 && at < width {
-            let here = at.min(width - sixteen);
-            group::<V, GROUP, 16, KIND, false>(chain, [row, here], [row * width + here, width], out);
-            at += sixteen;
+        if const { GROUP >= 16 } {
+            while at < width {
+                let here = at.min(width - sixteen);
+                group::<V, GROUP, 16, KIND, false>(chain, [row, here], [row * width + here, width], out);
+                at += sixteen;
+            }
         }
     }
 }
@@ -411,30 +415,39 @@ unsafe fn row<V: ChainVector, const GROUP: usize, const KIND: u8, const NON_TEMP
     // SAFETY: the caller guarantees the instructions of `V`. Every group is inside `out`, and so inside every
     // argument. Groups with non-temporal stores start at `boundary` and advance by whole vectors.
     unsafe {
-        if !NON_TEMPORAL {
+        if const { NON_TEMPORAL } {
+            while at < boundary.min(count) {
+                group::<V::Element, 1, 1, KIND, false>(chain, [0, at], [at, 0], out);
+                at += 1;
+            }
+        } else {
             at = V::begin_row::<KIND>(chain.0, chain.1, how.fetches, out);
-        }
-        while NON_TEMPORAL && at < boundary.min(count) {
-            group::<V::Element, 1, 1, KIND, false>(chain, [0, at], [at, 0], out);
-            at += 1;
         }
         // Long bursts of non-temporal stores wait for one another, so groups are small. exp takes longer than
         // its stores and needs no small groups.
-        let bursts = NON_TEMPORAL && KIND != WITH_EXP;
-        while bursts && links.len() <= 2 && at + 2 * V::WIDTH <= count {
-            group::<V, 2, 1, KIND, NON_TEMPORAL>(chain, [0, at], [at, 0], out);
-            at += 2 * V::WIDTH;
+        if const { NON_TEMPORAL && KIND != WITH_EXP } {
+            while links.len() <= 2 && at + 2 * V::WIDTH <= count {
+                group::<V, 2, 1, KIND, NON_TEMPORAL>(chain, [0, at], [at, 0], out);
+                at += 2 * V::WIDTH;
+            }
+            while at + 4 * V::WIDTH <= count {
+                group::<V, 4, 1, KIND, NON_TEMPORAL>(chain, [0, at], [at, 0], out);
+                at += 4 * V::WIDTH;
+            }
+        } else {
+            let large = !how.small;
+            let done = const { GROUP > 8 }
+                && large
+                && groups::<V, GROUP, 8, KIND, NON_TEMPORAL>(chain, how, &mut at, out)
+                || const { GROUP > 4 }
+                    && large
+                    && groups::<V, 8, 4, KIND, NON_TEMPORAL>(chain, how, &mut at, out)
+                || groups::<V, 4, 1, KIND, NON_TEMPORAL>(chain, how, &mut at, out);
+            if done {
+                return;
+            }
         }
-        while bursts && at + 4 * V::WIDTH <= count {
-            group::<V, 4, 1, KIND, NON_TEMPORAL>(chain, [0, at], [at, 0], out);
-            at += 4 * V::WIDTH;
-        }
-        // After the bursts, less than four vectors are left.
-        let large = !bursts && !how.small;
-        let done = GROUP > 8 && large && groups::<V, GROUP, 8, KIND, NON_TEMPORAL>(chain, how, &mut at, out)
-            || GROUP > 4 && large && groups::<V, 8, 4, KIND, NON_TEMPORAL>(chain, how, &mut at, out)
-            || !bursts && groups::<V, 4, 1, KIND, NON_TEMPORAL>(chain, how, &mut at, out)
-            || groups::<V, 1, 0, KIND, NON_TEMPORAL>(chain, how, &mut at, out);
+        let done = groups::<V, 1, 0, KIND, NON_TEMPORAL>(chain, how, &mut at, out);
         if done {
             return;
         }
@@ -471,7 +484,7 @@ unsafe fn groups<
     let end = if !NON_TEMPORAL && left > REST * V::WIDTH { count } else { count - left };
     while *at < end {
         let here = last.min(*at);
-        if KIND == WITH_EXP && !NON_TEMPORAL && how.fetches {
+        if const { KIND == WITH_EXP && !NON_TEMPORAL } && how.fetches {
             let ahead = here + const { ahead::<V::Element>() };
             fetch::<V, U>((chain.0.values, 0, chain.0.scalar), [0, ahead]);
             for link in chain.1 {

@@ -24,11 +24,10 @@ pub(super) unsafe fn row<V: Vector>(
     fetches: bool,
     out: &mut [V::Element],
 ) -> usize {
-    let [second, Link { op: ChainOp::Exp, .. }] = links else { return 0 };
-    let is_faster = size_of::<V>() == 64 || size_of::<V>() == 32 && size_of::<V::Element>() == 4;
-    if !is_faster {
+    if const { size_of::<V>() < 32 || size_of::<V>() == 32 && size_of::<V::Element>() == 8 } {
         return 0;
     }
+    let [second, Link { op: ChainOp::Exp, .. }] = links else { return 0 };
     let arguments = [first, second];
     // SAFETY: guaranteed by the caller.
     unsafe {

@@ -6,6 +6,8 @@
 use super::element::Element;
 use super::extent::Extent;
 #[cfg(target_arch = "x86_64")]
+use super::group::counted;
+#[cfg(target_arch = "x86_64")]
 use super::stream::NonTemporal;
 use broadcheck_spec::Function;
 
@@ -123,7 +125,7 @@ fn pair_each<const N: usize, T: Copy>(a: &[T], b: &[T], out: &mut [T], f: impl F
 /// Repeats each element `times` times.
 #[inline(always)]
 pub(super) fn repeat<T: Element>(from: &[T], times: usize, out: &mut [T]) {
-    match size_of::<T>() {
+    match const { size_of::<T>() } {
         8 => lines::<8, T>(from, times, out),
         4 => lines::<16, T>(from, times, out),
         2 => lines::<32, T>(from, times, out),
@@ -312,7 +314,6 @@ macro_rules! paired {
                     $store_masked(out.add(at), part(count), value);
                 };
                 (0..head).step_by($width).for_each(|at| partly(at, $width.min(head - at)));
-                let starts: [usize; N] = std::array::from_fn(|k| head + k * $width);
                 let compute = |at: usize, second| {
                     let (value, to) = (f($load(a.add(at)), second), out.add(at));
                     if non_temporal { $store_non_temporal(to, value) } else { $store(to, value) }
@@ -321,8 +322,11 @@ macro_rules! paired {
                 if head < end {
                     match repeat {
                         Repeat::Each(_) => {
-                            let lanes = starts.map(each);
-                            let places = starts.map(|at| values(at, $width));
+                            let (mut lanes, mut places) = ([each(head); N], [values(head, $width); N]);
+                            counted!(k in N => {
+                                let at = head + k * $width;
+                                (lanes[k], places[k]) = (each(at), values(at, $width));
+                            });
                             for (at, row) in groups {
                                 (0..N).for_each(|k| {
                                     let second = $load_masked(places[k].1, b.add(row + places[k].0));
@@ -331,7 +335,10 @@ macro_rules! paired {
                             }
                         }
                         Repeat::All(_) => {
-                            let rings = starts.map(ring);
+                            let mut rings = [ring(head); N];
+                            counted!(k in N => {
+                                rings[k] = ring(head + k * $width);
+                            });
                             for (at, _) in groups {
                                 (0..N).for_each(|k| compute(at + k * $width, rings[k]));
                             }

@@ -90,8 +90,11 @@ unsafe fn groups<V: ChainVector, const N: usize, const OPS: usize>(
     // SAFETY: a group is inside `out`, and so inside every vector argument. A scalar is read from `spread`,
     // always at its start, which has as many elements as a group.
     unsafe {
-        let spread = arguments.map(|link| [V::spread(link.values[0]); GROUP]);
+        let mut spread = [[V::spread(arguments[0].values[0]); GROUP]; N];
         let mut from = [(arguments[0].values.as_ptr(), usize::MAX); N];
+        counted!(k in N => {
+            spread[k] = [V::spread(arguments[k].values[0]); GROUP];
+        });
         counted!(k in N => {
             from[k] = match arguments[k].scalar {
                 true => (spread[k].as_ptr().cast(), 0),

@@ -17,7 +17,7 @@ macro_rules! by_width {
         by_width!($type, BLOCK, $function[]($($argument),*))
     };
     ($type:ty, $bytes:ident, $function:ident[$($generic:ident),*]($($argument:expr),*)) => {
-        match size_of::<$type>() {
+        match const { size_of::<$type>() } {
             1 => Blocks::<$bytes>::$function::<$($generic),*>($($argument),*),
             2 => Blocks::<{ $bytes / 2 }>::$function::<$($generic),*>($($argument),*),
             4 => Blocks::<{ $bytes / 4 }>::$function::<$($generic),*>($($argument),*),
@@ -177,15 +177,14 @@ impl<const N: usize> Blocks<N> {
     }
 }
 
-/// Computes rows that are made of a few blocks, or of a few halves of one, if the compiler makes vectors of
-/// blocks of the function. Returns whether it did.
+/// Computes rows that are made of a few blocks, or of a few halves of one. Returns whether it did.
 #[inline(always)]
 fn try_short_rows<T: Copy, R, O: Op2<T, R>, const ONE_A: bool, const ONE_B: bool>(
     arguments: (&[T], &[T]),
     rows: Option<&Rows>,
     out: &mut [R],
 ) -> bool {
-    let Some(rows) = rows.filter(|_| O::IN_BLOCKS) else { return false };
+    let Some(rows) = rows else { return false };
     let bytes = rows.width.saturating_mul(size_of::<T>());
     if (BLOCK..4 * BLOCK).contains(&bytes) {
         by_width!(T, BLOCK, short_rows[T, R, ONE_A, ONE_B](arguments, rows, out, O::of));
@@ -207,11 +206,11 @@ pub(super) fn unary<T: Copy, O: Op1<T>>(a: &[T], out: &mut [T]) {
 /// `out = f(a, b)` for two vectors, in each row.
 #[inline(always)]
 pub(super) fn vector_vector<T: Copy, R, O: Op2<T, R>>(a: &[T], b: &[T], rows: Option<&Rows>, out: &mut [R]) {
-    if try_short_rows::<T, R, O, false, false>((a, b), rows, out) {
+    if const { O::IN_BLOCKS } && try_short_rows::<T, R, O, false, false>((a, b), rows, out) {
         return;
     }
     for (a, b, out) in EachRow::new(a, b, rows, out) {
-        if O::IN_BLOCKS {
+        if const { O::IN_BLOCKS } {
             by_width!(T, zip((a, b), out, O::of));
         } else {
             zip((a, b), out, O::of);
@@ -222,12 +221,12 @@ pub(super) fn vector_vector<T: Copy, R, O: Op2<T, R>>(a: &[T], b: &[T], rows: Op
 /// `out = f(a, b)` for a vector and one value, in each row.
 #[inline(always)]
 pub(super) fn vector_scalar<T: Copy, R, O: Op2<T, R>>(a: &[T], b: &[T], rows: Option<&Rows>, out: &mut [R]) {
-    if try_short_rows::<T, R, O, false, true>((a, b), rows, out) {
+    if const { O::IN_BLOCKS } && try_short_rows::<T, R, O, false, true>((a, b), rows, out) {
         return;
     }
     for (a, b, out) in EachRow::new(a, b, rows, out) {
         let Some(&b) = b.first() else { return };
-        if O::IN_BLOCKS {
+        if const { O::IN_BLOCKS } {
             by_width!(T, map(a, out, |a| O::of(a, b)));
         } else {
             map(a, out, |a| O::of(a, b));
@@ -238,12 +237,12 @@ pub(super) fn vector_scalar<T: Copy, R, O: Op2<T, R>>(a: &[T], b: &[T], rows: Op
 /// `out = f(a, b)` for one value and a vector, in each row.
 #[inline(always)]
 pub(super) fn scalar_vector<T: Copy, R, O: Op2<T, R>>(a: &[T], b: &[T], rows: Option<&Rows>, out: &mut [R]) {
-    if try_short_rows::<T, R, O, true, false>((a, b), rows, out) {
+    if const { O::IN_BLOCKS } && try_short_rows::<T, R, O, true, false>((a, b), rows, out) {
         return;
     }
     for (a, b, out) in EachRow::new(a, b, rows, out) {
         let Some(&a) = a.first() else { return };
-        if O::IN_BLOCKS {
+        if const { O::IN_BLOCKS } {
             by_width!(T, map(b, out, |b| O::of(a, b)));
         } else {
             map(b, out, |b| O::of(a, b));

@@ -101,7 +101,7 @@ impl<V: Vector> ChainVector for V {
         fetches: bool,
         out: &mut [V::Element],
     ) -> usize {
-        if KIND != WITH_EXP {
+        if const { KIND != WITH_EXP } {
             return 0;
         }
         // SAFETY: guaranteed by the caller.
@@ -135,7 +135,7 @@ impl<V: Vector> ChainVector for V {
             ChainOp::Negate => each!(a => a.negate()),
             ChainOp::Abs => each!(a => a.abs()),
             ChainOp::Sqrt => each!(a => a.sqrt()),
-            ChainOp::Exp if KIND == WITH_EXP => exp::<V, U>(a),
+            ChainOp::Exp if const { KIND == WITH_EXP } => exp::<V, U>(a),
             ChainOp::Exp
             | ChainOp::Add
             | ChainOp::Subtract
@@ -173,7 +173,7 @@ pub(super) unsafe fn compute<V: ChainVector, const U: usize, const ROWS: usize, 
     unsafe {
         let mut a = read::<V, U, ROWS>(first, from);
         let mut rest = links;
-        if KIND == SUMS && U <= 8 && ROWS == 1 && V::WIDTH > 1 {
+        if const { KIND == SUMS && U <= 8 && ROWS == 1 && V::WIDTH > 1 } {
             // One branch for three links, which pays off when few vectors share the branch.
             let (threes, left) = links.as_chunks::<3>();
             rest = left;
@@ -190,25 +190,26 @@ pub(super) unsafe fn compute<V: ChainVector, const U: usize, const ROWS: usize, 
                 }
             }
         }
-        while KIND == SUMS && !rest.is_empty() {
-            // One loop for each kind of argument. The compiler would merge two branches into one, with every
-            // argument in a register.
-            while let [link, others @ ..] = rest
-                && !link.scalar
-            {
-                fold_shared::<V, U, ROWS>(&mut a, link, from, ChainOp::Add);
-                rest = others;
+        if const { KIND == SUMS } {
+            while !rest.is_empty() {
+                // One loop for each kind of argument. The compiler would merge two branches into one, with
+                // every argument in a register.
+                while let [link, others @ ..] = rest
+                    && !link.scalar
+                {
+                    fold_shared::<V, U, ROWS>(&mut a, link, from, ChainOp::Add);
+                    rest = others;
+                }
+                while let [link, others @ ..] = rest
+                    && link.scalar
+                {
+                    fold::<V, U, ROWS, true>(&mut a, link, from, ChainOp::Add);
+                    rest = others;
+                }
             }
-            while let [link, others @ ..] = rest
-                && link.scalar
-            {
-                fold::<V, U, ROWS, true>(&mut a, link, from, ChainOp::Add);
-                rest = others;
-            }
+            return a;
         }
-        while KIND != SUMS
-            && let [link, others @ ..] = rest
-        {
+        while let [link, others @ ..] = rest {
             rest = others;
             // One jump for the operation and the kind of its argument.
             match (link.op, link.scalar) {
@@ -267,11 +268,11 @@ pub(super) fn exp<V: Vector, const U: usize>(mut a: [V; U]) -> [V; U] {
         assert!(U <= V::EXP_GROUP || U.is_multiple_of(V::EXP_GROUP));
     }
     // Loops, because a closure might not be inlined, and would then lack the level's instructions.
-    if V::EXP_GROUP == 4 && U > 4 {
+    if const { V::EXP_GROUP == 4 && U > 4 } {
         for part in a.as_chunks_mut::<4>().0 {
             *part = V::exp(*part);
         }
-    } else if V::EXP_GROUP == 2 && U > 2 {
+    } else if const { V::EXP_GROUP == 2 && U > 2 } {
         for part in a.as_chunks_mut::<2>().0 {
             *part = V::exp(*part);
         }
@@ -364,7 +365,7 @@ unsafe fn fold_shared<V: ChainVector, const U: usize, const ROWS: usize>(
 ) {
     // SAFETY: the caller guarantees that all offsets are inside.
     unsafe {
-        if ROWS == 1 || size_of::<V>() < 64 || link.step != 0 {
+        if const { ROWS == 1 || size_of::<V>() < 64 } || link.step != 0 {
             return fold::<V, U, ROWS, false>(a, link, from, op);
         }
         let from = link.values.as_ptr().add(from[1]);
@@ -393,13 +394,13 @@ unsafe fn fold_two<V: ChainVector, const U: usize, const ROWS: usize>(
     // SAFETY: guaranteed by the caller.
     unsafe {
         fold_two_of_part::<V, U, ROWS, 0>(a, link, next, from);
-        if U >= 2 * PART {
+        if const { U >= 2 * PART } {
             fold_two_of_part::<V, U, ROWS, PART>(a, link, next, from);
         }
-        if U >= 3 * PART {
+        if const { U >= 3 * PART } {
             fold_two_of_part::<V, U, ROWS, { 2 * PART }>(a, link, next, from);
         }
-        if U >= 4 * PART {
+        if const { U >= 4 * PART } {
             fold_two_of_part::<V, U, ROWS, { 3 * PART }>(a, link, next, from);
         }
     }

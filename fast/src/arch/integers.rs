@@ -56,7 +56,7 @@ macro_rules! chain_vector {
                 out: &mut [$element],
             ) -> usize {
                 // With vectors of 64 bytes, of which there are more for each jump, the loops are no faster.
-                if size_of::<Self>() == 64 {
+                if const { size_of::<Self>() == 64 } {
                     return 0;
                 }
                 // SAFETY: guaranteed by the caller.

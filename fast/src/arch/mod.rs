@@ -23,6 +23,9 @@
 //! | `extent` | how far a kernel reaches into a slice, by checked arithmetic |
 //! | `element` | the types whose values are moved as bytes |
 //!
+//! A condition of constants alone is a `const` block. What is behind a false one is then not generated for the
+//! compiler to remove: without these blocks, it generates 1.4 times as many instructions before it optimises.
+//!
 //! This directory and the loops of `math` contain the only unsafe code of the crate. An entry point may use
 //! its level's instructions, so calling it is unsafe: the machine might lack them. [`Kernel`] makes the call
 //! safe. A kernel can only be obtained from a table, and [`table()`] returns a level's table only if the
@@ -80,7 +83,7 @@ pub(crate) use permuted::Permutations;
 pub(crate) use rows::Rows;
 pub(crate) use stream::{NonTemporal, fenced, fetch};
 pub(crate) use sum::Reduction;
-pub(crate) use table::{CallKernel, FloatKernels, Kernels, Scalars, Table, table};
+pub(crate) use table::{CallKernel, FloatKernels, Kernels, Table, table};
 
 /// A kernel of some level: the address of one of its entry points.
 #[derive(Clone, Copy)]

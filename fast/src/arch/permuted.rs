@@ -75,7 +75,7 @@ pub(super) fn avx512<T: Element>(from: &[T], times: usize, permutations: &mut Pe
     // SAFETY: this function has the instructions. `source` has `count` elements and `target` `times` as many.
     // T has the size of the elements that are moved, without padding, and they are moved unchanged.
     let done = unsafe {
-        match size_of::<T>() {
+        match const { size_of::<T>() } {
             8 => permute_eight(start.cast(), (count, times), &mut permutations.eight, end.cast()),
             4 => permute_four(start.cast(), (count, times), &mut permutations.four, end.cast()),
             2 => permute_two(start.cast(), (count, times), &mut permutations.two, end.cast()),
