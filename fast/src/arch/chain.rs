@@ -155,6 +155,16 @@ impl<T> Link<'_, T> {
         last.repeated(rows, self.step).is_within(self.values)
     }
 
+    /// Whether both links have the same argument, in the row that was moved on to or in all rows from there
+    /// on. Where one begins where the other does, the values may still differ, as those of a row and of its
+    /// first element.
+    #[inline(always)]
+    pub(super) fn is_same(&self, other: &Self, in_this_row: bool) -> bool {
+        std::ptr::eq(self.values.as_ptr(), other.values.as_ptr())
+            && (in_this_row || self.step == other.step)
+            && self.scalar == other.scalar
+    }
+
     /// Moves on by one row, after which there is another one. So `step` is inside of a link that is long
     /// enough.
     #[inline(always)]

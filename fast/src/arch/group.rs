@@ -209,6 +209,15 @@ pub(super) unsafe fn compute<V: ChainVector, const U: usize, const ROWS: usize, 
             }
             return a;
         }
+        // The square of an operand, which is not read again. Beyond the first-level cache, that takes as long
+        // as another operand.
+        if let [link, others @ ..] = rest
+            && link.op == ChainOp::Multiply
+            && link.is_same(first, ROWS == 1 && from[0] == 0)
+        {
+            a = squares(a);
+            rest = others;
+        }
         while let [link, others @ ..] = rest {
             rest = others;
             // One jump for the operation and the kind of its argument.
@@ -422,8 +431,12 @@ unsafe fn fold_two_of_part<V: ChainVector, const U: usize, const ROWS: usize, co
     from: [usize; 2],
 ) {
     // SAFETY: guaranteed by the caller.
-    let (b, c) =
-        unsafe { (read_part::<V, U, ROWS, FROM>(link, from), read_part::<V, U, ROWS, FROM>(next, from)) };
+    let b = unsafe { read_part::<V, U, ROWS, FROM>(link, from) };
+    let c = match link.is_same(next, ROWS == 1 && from[0] == 0) {
+        true => b,
+        // SAFETY: as above.
+        false => unsafe { read_part::<V, U, ROWS, FROM>(next, from) },
+    };
     // Each operation is a constant, so that its loop is compiled by itself.
     let b = match link.op {
         ChainOp::PlusNext => pairs(ChainOp::Add, b, c),
@@ -471,6 +484,12 @@ unsafe fn fold_two_of_part<V: ChainVector, const U: usize, const ROWS: usize, co
     counted!(k in if U < PART { U } else { PART } => {
         a[FROM + k] = x[k];
     });
+}
+
+/// The square of each vector.
+#[inline(always)]
+fn squares<V: ChainVector, const U: usize>(a: [V; U]) -> [V; U] {
+    each!(a => V::binary(ChainOp::Multiply, a, a))
 }
 
 /// A binary operation of each pair of vectors.

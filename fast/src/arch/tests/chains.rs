@@ -177,6 +177,54 @@ fn chains_make_arguments_of_two() {
     }
 }
 
+/// x\*x+y\*y where both factors of a product begin at one place. They may be the same, and are not read twice
+/// then, or a row and its first element, or other rows.
+#[test]
+fn factors_that_begin_at_one_place() {
+    macro_rules! check {
+        ($type:ident, $add:expr, $multiply:expr) => {
+            let all: Vec<$type> = (0..6000u16).map(|at| <$type>::from(at % 239)).collect();
+            for (width, rows) in [(1, 1), (7, 18), (16, 9), (100, 5), (300, 1), (300, 3), (1100, 2)] {
+                for pattern in 0..4096usize {
+                    // Most patterns of long rows are left out.
+                    if width > 16 && pattern % 37 != 0 {
+                        continue;
+                    }
+                    let steps = [0, width, width + 3, width];
+                    // Of each factor, whether it has one value in each row, and the distance of its rows.
+                    let factor = |k: usize| {
+                        let of_it = pattern >> (3 * k) & 7;
+                        (of_it == 7 || of_it == 5, steps[of_it & 3])
+                    };
+                    let link = |op, k: usize| {
+                        let (scalar, step) = factor(k);
+                        Link { op, values: &all[k / 2..], step, scalar }
+                    };
+                    let value = |k: usize, row: usize, at: usize| {
+                        let (scalar, step) = factor(k);
+                        all[k / 2 + row * step + if scalar { 0 } else { at }]
+                    };
+                    let links =
+                        [link(ChainOp::Multiply, 1), link(ChainOp::TimesNext, 2), link(ChainOp::Add, 3)];
+                    for table in tables() {
+                        let mut out = vec![<$type>::default(); rows * width];
+                        let first = link(ChainOp::Add, 0);
+                        table.$type.chains().run(&first, (&mut links.clone(), false), rows, &mut out);
+                        for (place, out) in out.iter().enumerate() {
+                            let [a, b, c, d] = [0, 1, 2, 3].map(|k| value(k, place / width, place % width));
+                            let want = $add($multiply(a, b), $multiply(c, d));
+                            assert!(*out == want, "{} {pattern} {place} of {rows}x{width}", table.level);
+                        }
+                    }
+                }
+            }
+        };
+    }
+    check!(f64, |a, b| a + b, |a, b| a * b);
+    check!(f32, |a, b| a + b, |a, b| a * b);
+    check!(u16, u16::wrapping_add, u16::wrapping_mul);
+}
+
 macro_rules! sums_have_the_bits_of_their_values {
     ($name:ident, $type:ident, $kernels:ident) => {
         #[test]
