@@ -151,6 +151,16 @@ pub(in super::super) static FAULTS: &[Fault] = &[
         }),
     ),
     invented(
+        "rewrites/second-product-is-a-square",
+        R,
+        "Of a sum of two products, the second one is computed from its first factor alone, as a square is.",
+        rule!(|t, _| {
+            let [sum, product] = t.of(F::Add)?;
+            let ([_, _], [a, b]) = (sum.of(F::Multiply)?, product.of(F::Multiply)?);
+            (a != b).then(|| call(F::Add, [sum, &call(F::Multiply, [a, a])]))
+        }),
+    ),
+    invented(
         "rewrites/exp-of-log",
         R,
         "exp(log(x)) is folded to x, also for negative numbers.",
