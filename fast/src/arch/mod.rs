@@ -23,8 +23,8 @@
 //! | `extent` | how far a kernel reaches into a slice, by checked arithmetic |
 //! | `element` | the types whose values are moved as bytes |
 //!
-//! A condition of constants alone is a `const` block. What is behind a false one is then not generated for the
-//! compiler to remove: without these blocks, it generates 1.4 times as many instructions before it optimises.
+//! A condition of constants alone is a `const` block. What is behind a false one is then not generated for
+//! the compiler to remove: without these blocks, it has 1.4 times as many instructions to begin with.
 //!
 //! This directory and the loops of `math` contain the only unsafe code of the crate. An entry point may use
 //! its level's instructions, so calling it is unsafe: the machine might lack them. [`Kernel`] makes the call
