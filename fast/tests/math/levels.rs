@@ -19,6 +19,13 @@ fn lengths(count: usize) -> impl Iterator<Item = usize> {
     (0..=70).chain([127, 128, 129, 1000, count])
 }
 
+/// Each value with the lengths of slices that are shorter than a group of vectors of some level, and with one
+/// that is longer.
+fn with_some_lengths(values: &[f64]) -> impl Iterator<Item = (f64, usize)> {
+    let lengths = |(at, &value)| (0..=70).chain([990 + at]).map(move |count| (value, count));
+    values.iter().enumerate().flat_map(lengths)
+}
+
 #[test]
 #[allow(clippy::cast_possible_truncation, reason = "the nearest f32 is intended")]
 fn unary() {
@@ -86,7 +93,7 @@ fn power_with_a_scalar() {
     let (x32, y32): (Vec<f32>, Vec<f32>) = (0..COUNT).map(|i| two_f32(&mut random, i)).unzip();
     let splats = [0.0, -0.0, 1.0, -1.0, 2.0, 3.0, 0.5, -2.5, 1e300, 1e-310, f64::INFINITY, f64::NAN];
     for level in Level::available() {
-        for (splat, count) in splats.into_iter().zip((1000..).step_by(7)) {
+        for (splat, count) in with_some_lengths(&splats) {
             let (mut by, mut of) = (vec![-7.0; count], vec![-7.0; count]);
             math::power_f64(level, &x[..count], &[splat], &mut by);
             math::power_f64(level, &[splat], &y[..count], &mut of);
@@ -146,7 +153,7 @@ fn slopes_of_powers() {
             let want: Vec<f32> = x32[..count].iter().zip(&y32).map(slope).collect();
             assert_eq!(bits_f32(&out), bits_f32(&want), "f32 {level} {count}");
         }
-        for (splat, count) in [0.0, -0.0, 1.0, 2.0, -2.0, 0.5, 1e300, f64::NAN].into_iter().zip(990..) {
+        for (splat, count) in with_some_lengths(&[0.0, -0.0, 1.0, 2.0, -2.0, 0.5, 1e300, f64::NAN]) {
             let (mut by, mut of) = (vec![-7.0; count], vec![-7.0; count]);
             math::power_by_base_f64(level, &x[..count], &[splat], &mut by);
             math::power_by_base_f64(level, &[splat], &y[..count], &mut of);
@@ -199,7 +206,7 @@ fn slopes_of_powers_by_the_exponent() {
             let want: Vec<f32> = x32[..count].iter().zip(&y32).map(slope).collect();
             assert_eq!(bits_f32(&out), bits_f32(&want), "f32 {level} {count}");
         }
-        for (splat, count) in [0.0, -0.0, 1.0, 2.0, -2.0, 0.5, 1e300, f64::NAN].into_iter().zip(990..) {
+        for (splat, count) in with_some_lengths(&[0.0, -0.0, 1.0, 2.0, -2.0, 0.5, 1e300, f64::NAN]) {
             let (mut by, mut of) = (vec![-7.0; count], vec![-7.0; count]);
             math::power_by_exponent_f64(level, &x[..count], &[splat], &mut by);
             math::power_by_exponent_f64(level, &[splat], &y[..count], &mut of);
