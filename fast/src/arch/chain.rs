@@ -457,6 +457,7 @@ unsafe fn row<V: ChainVector, const GROUP: usize, const KIND: u8, const NON_TEMP
                 return;
             }
         }
+        // Less than four vectors are left.
         let done = groups::<V, 1, 0, KIND, NON_TEMPORAL>(chain, how, &mut at, out);
         if done {
             return;

@@ -95,6 +95,7 @@ unsafe fn groups<V: ChainVector, const N: usize, const OPS: usize>(
         counted!(k in N => {
             spread[k] = [V::spread(arguments[k].values[0]); GROUP];
         });
+        // Another loop, because `spread` must not change after a pointer into it is taken.
         counted!(k in N => {
             from[k] = match arguments[k].scalar {
                 true => (spread[k].as_ptr().cast(), 0),

@@ -47,9 +47,9 @@ pub(super) trait Simd: Sized {
     unsafe fn vector_vector<T: Copy, R, O: Op2<T, R>>(a: &[T], b: &[T], rows: Option<&Rows>, out: &mut [R]);
     unsafe fn vector_scalar<T: Copy, R, O: Op2<T, R>>(a: &[T], b: &[T], rows: Option<&Rows>, out: &mut [R]);
     unsafe fn scalar_vector<T: Copy, R, O: Op2<T, R>>(a: &[T], b: &[T], rows: Option<&Rows>, out: &mut [R]);
-    /// [`Simd::vector_vector`] with its arguments exchanged. This and the two that follow are the kernels of
-    /// a > b, which is b < a, and of s + a, which is a + s: a call of a kernel, not one more loop to compile.
-    unsafe fn vectors_exchanged<T: Copy, R, O: Op2<T, R>>(
+    /// `O` of b and a. This and the two that follow are the kernels of a > b, which is b < a, and of s + a,
+    /// which is a + s: calls of other kernels, not more loops to compile.
+    unsafe fn vector_vector_exchanged<T: Copy, R, O: Op2<T, R>>(
         a: &[T],
         b: &[T],
         rows: Option<&Rows>,
@@ -58,8 +58,8 @@ pub(super) trait Simd: Sized {
         // SAFETY: guaranteed by the caller.
         unsafe { Self::vector_vector::<T, R, O>(b, a, rows.map(Rows::exchanged).as_ref(), out) }
     }
-    /// [`Simd::scalar_vector`] with its arguments exchanged.
-    unsafe fn vector_exchanged<T: Copy, R, O: Op2<T, R>>(
+    /// `O` of b, one value, and a.
+    unsafe fn vector_scalar_exchanged<T: Copy, R, O: Op2<T, R>>(
         a: &[T],
         b: &[T],
         rows: Option<&Rows>,
@@ -68,8 +68,8 @@ pub(super) trait Simd: Sized {
         // SAFETY: guaranteed by the caller.
         unsafe { Self::scalar_vector::<T, R, O>(b, a, rows.map(Rows::exchanged).as_ref(), out) }
     }
-    /// [`Simd::vector_scalar`] with its arguments exchanged.
-    unsafe fn scalar_exchanged<T: Copy, R, O: Op2<T, R>>(
+    /// `O` of b and a, one value.
+    unsafe fn scalar_vector_exchanged<T: Copy, R, O: Op2<T, R>>(
         a: &[T],
         b: &[T],
         rows: Option<&Rows>,

@@ -314,16 +314,16 @@ const fn commutative<S: Simd, O: Op2<T, R>, T: Copy, R>() -> Binaries<T, R> {
     Binaries {
         vector_vector: Kernel(S::vector_vector::<T, R, O>),
         vector_scalar: Kernel(S::vector_scalar::<T, R, O>),
-        scalar_vector: Kernel(S::scalar_exchanged::<T, R, O>),
+        scalar_vector: Kernel(S::scalar_vector_exchanged::<T, R, O>),
     }
 }
 
 /// The kernels of the function that is `O` with its arguments exchanged, as a > b is b < a.
 const fn exchanged<S: Simd, O: Op2<T, R>, T: Copy, R>() -> Binaries<T, R> {
     Binaries {
-        vector_vector: Kernel(S::vectors_exchanged::<T, R, O>),
-        vector_scalar: Kernel(S::vector_exchanged::<T, R, O>),
-        scalar_vector: Kernel(S::scalar_exchanged::<T, R, O>),
+        vector_vector: Kernel(S::vector_vector_exchanged::<T, R, O>),
+        vector_scalar: Kernel(S::vector_scalar_exchanged::<T, R, O>),
+        scalar_vector: Kernel(S::scalar_vector_exchanged::<T, R, O>),
     }
 }
 

@@ -204,7 +204,7 @@ unsafe fn powers<V: Vector<Element: Real>, F: Raised, const U: usize>(
     // SAFETY: the caller guarantees the instructions.
     unsafe {
         let ones = [V::splat(V::Element::ONE); U];
-        let (mut logarithm, mut of_base) = (power::Logarithm::of_ones(ones), ones);
+        let (mut logarithm, mut of_base) = (power::Logarithm::placeholder(ones), ones);
         let mut at = 0;
         while at < count {
             let start = at.min(count - step);
@@ -277,32 +277,48 @@ macro_rules! kernels {
         $(#[$feature])?
         pub(crate) fn power_by_base_f64(x: &[f64], y: &[f64], out: &mut [f64]) {
             // SAFETY: as above.
-            unsafe { powers::<$f64, PowerByBase, $group>(x, y, out, |x, y, out| power_by_base_f64(x, y, out)) }
+            unsafe {
+                powers::<$f64, PowerByBase, $group>(x, y, out, |x, y, out| power_by_base_f64(x, y, out));
+            }
         }
         $(#[$feature])?
         pub(crate) fn power_by_exponent_f64(x: &[f64], y: &[f64], out: &mut [f64]) {
             // SAFETY: as above.
-            unsafe { powers::<$f64, PowerByExponent, $group>(x, y, out, |x, y, out| power_by_exponent_f64(x, y, out)) }
+            unsafe {
+                powers::<$f64, PowerByExponent, $group>(x, y, out, |x, y, out| {
+                    power_by_exponent_f64(x, y, out);
+                });
+            }
         }
         $(#[$feature])?
         pub(crate) fn power_f64(x: &[f64], y: &[f64], out: &mut [f64]) {
             // SAFETY: as above.
-            unsafe { powers::<$f64, Power, $group>(x, y, out, |x, y, out| power_f64(x, y, out)) }
+            unsafe {
+                powers::<$f64, Power, $group>(x, y, out, |x, y, out| power_f64(x, y, out));
+            }
         }
         $(#[$feature])?
         pub(crate) fn power_by_base_f32(x: &[f32], y: &[f32], out: &mut [f32]) {
             // SAFETY: as above.
-            unsafe { powers::<$f32, PowerByBase, $group>(x, y, out, |x, y, out| power_by_base_f32(x, y, out)) }
+            unsafe {
+                powers::<$f32, PowerByBase, $group>(x, y, out, |x, y, out| power_by_base_f32(x, y, out));
+            }
         }
         $(#[$feature])?
         pub(crate) fn power_by_exponent_f32(x: &[f32], y: &[f32], out: &mut [f32]) {
             // SAFETY: as above.
-            unsafe { powers::<$f32, PowerByExponent, $group>(x, y, out, |x, y, out| power_by_exponent_f32(x, y, out)) }
+            unsafe {
+                powers::<$f32, PowerByExponent, $group>(x, y, out, |x, y, out| {
+                    power_by_exponent_f32(x, y, out);
+                });
+            }
         }
         $(#[$feature])?
         pub(crate) fn power_f32(x: &[f32], y: &[f32], out: &mut [f32]) {
             // SAFETY: as above.
-            unsafe { powers::<$f32, Power, $group>(x, y, out, |x, y, out| power_f32(x, y, out)) }
+            unsafe {
+                powers::<$f32, Power, $group>(x, y, out, |x, y, out| power_f32(x, y, out));
+            }
         }
     };
 }

@@ -44,10 +44,10 @@ pub(crate) struct Logarithm<V, const U: usize> {
 }
 
 impl<V: Copy, const U: usize> Logarithm<V, U> {
-    /// Some logarithms, where those of x follow.
+    /// For a variable that is assigned the logarithms of x before it is read.
     #[inline(always)]
-    pub(crate) fn of_ones(ones: [V; U]) -> Self {
-        Logarithm { sum: ones, rest: ones, beyond: false }
+    pub(crate) fn placeholder(any: [V; U]) -> Self {
+        Logarithm { sum: any, rest: any, beyond: false }
     }
 }
 
