@@ -38,7 +38,10 @@
 
 use super::extent::Extent;
 use super::group::{ChainVector, ahead, compute, counted, fetch};
+use super::simd::{Section, Simd};
 use super::stream::LINE;
+use std::marker::PhantomData;
+use std::ops::Range;
 
 /// The number of partial sums in a sum. It determines the result's bits, so it is the same on every level.
 pub(crate) const LANES: usize = 64;
@@ -204,16 +207,21 @@ pub(super) const ARITHMETIC: u8 = ChainKind::Arithmetic as u8;
 pub(super) const WITH_EXP: u8 = ChainKind::WithExp as u8;
 
 /// The chain over the rows of `out`, in groups of `GROUP` vectors. If a link is not of the kind `KIND`, the
-/// values are wrong, and it needs an argument nevertheless. A chain with exp prefetches its operands if
-/// `fetches` is set and its stores are not non-temporal. (In the caches, exp(x*y) of f32 takes 0.91 to 0.95
-/// of the time without that, and 0.85 to 0.88 on AVX2, `benches/quick`.)
+/// values are wrong, and it needs an argument nevertheless. Stores may be non-temporal only with
+/// `NON_TEMPORAL`.
 ///
 /// # Safety
 /// The machine has the instructions of `V`.
 #[inline(always)]
-pub(super) unsafe fn run<V: ChainVector, const GROUP: usize, const KIND: u8, const NON_TEMPORAL: bool>(
+pub(super) unsafe fn run<
+    L: Simd,
+    V: ChainVector,
+    const GROUP: usize,
+    const KIND: u8,
+    const NON_TEMPORAL: bool,
+>(
     first: &Link<'_, V::Element>,
-    (links, fetches): (&mut [Link<'_, V::Element>], bool),
+    (links, how): (&mut [Link<'_, V::Element>], How),
     rows: usize,
     out: &mut [V::Element],
 ) {
@@ -238,15 +246,21 @@ pub(super) unsafe fn run<V: ChainVector, const GROUP: usize, const KIND: u8, con
         {
             let fewest = fewest_rows::<V, GROUP>(width);
             if rows >= fewest {
-                return short_rows::<V, GROUP, KIND>((first, links), (rows, width), fewest, out);
+                return L::section(ShortRows::<V, GROUP, KIND> {
+                    chain: (first, links),
+                    rows,
+                    width,
+                    fewest,
+                    out,
+                });
             }
         }
         let mut first = Link { op: first.op, values: first.values, step: first.step, scalar: first.scalar };
-        let how = How { fetches, small: GROUP > 4 && KIND == WITH_EXP && divides(links) };
+        let how = How { small: GROUP > 4 && KIND == WITH_EXP && divides(links), ..how };
         let mut rest = out;
         loop {
             let (out, others) = rest.split_at_mut(width);
-            row::<V, GROUP, KIND, NON_TEMPORAL>((&first, links), how, out);
+            row::<L, V, GROUP, KIND, NON_TEMPORAL>((&first, links), how, out);
             if others.is_empty() {
                 return;
             }
@@ -257,13 +271,46 @@ pub(super) unsafe fn run<V: ChainVector, const GROUP: usize, const KIND: u8, con
     }
 }
 
-/// How the rows of a chain with exp are computed.
+/// How the rows of a chain are computed.
 #[derive(Clone, Copy)]
-struct How {
-    /// Whether operands are prefetched.
+pub(super) struct How {
+    /// Whether stores are non-temporal.
+    streams: bool,
+    /// Whether a chain with exp prefetches its operands, unless stores are non-temporal. (In the caches,
+    /// exp(x*y) of f32 takes 0.91 to 0.95 of the time without that, and 0.85 to 0.88 on AVX2,
+    /// `benches/quick`.)
     fetches: bool,
     /// Whether groups have at most four vectors.
     small: bool,
+}
+
+impl How {
+    #[inline(always)]
+    pub(super) fn new(streams: bool, fetches: bool) -> How {
+        How { streams, fetches, small: false }
+    }
+}
+
+/// A chain with exp. Its code is large, and whether stores are non-temporal is decided for each group: next
+/// to exp, that costs nothing.
+pub(super) struct ChainWithExp<'a, 'b, L, V: ChainVector, const GROUP: usize> {
+    pub(super) first: &'a Link<'a, V::Element>,
+    pub(super) links: &'a mut [Link<'b, V::Element>],
+    pub(super) how: How,
+    pub(super) rows: usize,
+    pub(super) out: &'a mut [V::Element],
+    pub(super) level: PhantomData<L>,
+}
+
+impl<L: Simd, V: ChainVector, const GROUP: usize> Section for ChainWithExp<'_, '_, L, V, GROUP> {
+    type Result = ();
+
+    #[inline(always)]
+    unsafe fn compute(self) {
+        let ChainWithExp { first, links, how, rows, out, .. } = self;
+        // SAFETY: guaranteed by the caller.
+        unsafe { run::<L, V, GROUP, WITH_EXP, true>(first, (links, how), rows, out) }
+    }
 }
 
 /// Whether a chain has a quotient. Quotients of vectors of 512 bits take 10 cycles each, and those of f64 16,
@@ -308,32 +355,38 @@ fn fewest_rows<V: ChainVector, const GROUP: usize>(width: usize) -> usize {
 /// The chain over short rows, in bands of `GROUP` rows. The last rows are the end of a smaller band, of
 /// `fewest` rows at least, which overlaps the one before.
 ///
-/// # Safety
-/// The machine has the instructions of `V`. `out` has `rows` rows of `width` elements. There are at least
-/// `fewest` rows, which is [`fewest_rows`]. For each row, every vector argument has as many elements and
-/// every scalar has one.
-#[inline(always)]
-unsafe fn short_rows<V: ChainVector, const GROUP: usize, const KIND: u8>(
-    (first, links): (&Link<'_, V::Element>, &[Link<'_, V::Element>]),
-    (rows, width): (usize, usize),
+/// `out` has `rows` rows of `width` elements. There are at least `fewest` rows, which is [`fewest_rows`]. For
+/// each row, every vector argument has as many elements and every scalar has one.
+struct ShortRows<'a, V: ChainVector, const GROUP: usize, const KIND: u8> {
+    chain: (&'a Link<'a, V::Element>, &'a [Link<'a, V::Element>]),
+    rows: usize,
+    width: usize,
     fewest: usize,
-    out: &mut [V::Element],
-) {
-    let mut done = 0;
-    while done < rows {
-        let (left, mut band) = (rows - done, GROUP);
-        while band > fewest && band / 2 >= left {
-            band /= 2;
+    out: &'a mut [V::Element],
+}
+
+impl<V: ChainVector, const GROUP: usize, const KIND: u8> Section for ShortRows<'_, V, GROUP, KIND> {
+    type Result = ();
+
+    #[inline(always)]
+    unsafe fn compute(self) {
+        let ShortRows { chain, rows, width, fewest, out } = self;
+        let mut done = 0;
+        while done < rows {
+            let (left, mut band) = (rows - done, GROUP);
+            while band > fewest && band / 2 >= left {
+                band /= 2;
+            }
+            // There may be fewer rows than are in the band.
+            while band > rows {
+                band /= 2;
+            }
+            let from = done.min(rows - band);
+            // SAFETY: guaranteed by the caller. The band is inside `out`; it has `GROUP` rows or a power of
+            // two of them, at least `fewest`.
+            unsafe { self::band::<V, GROUP, KIND>(chain, (from, band), width, out) };
+            done = from + band;
         }
-        // There may be fewer rows than are in the band.
-        while band > rows {
-            band /= 2;
-        }
-        let from = done.min(rows - band);
-        // SAFETY: guaranteed by the caller. The band is inside `out`; it has `GROUP` rows or a power of two
-        // of them, at least `fewest`.
-        unsafe { self::band::<V, GROUP, KIND>((first, links), (from, band), width, out) };
-        done = from + band;
     }
 }
 
@@ -367,7 +420,7 @@ unsafe fn band<V: ChainVector, const GROUP: usize, const KIND: u8>(
                 at = 0;
                 while at < end {
                     let here = at.min(width - four);
-                    group::<V, GROUP, 4, KIND, false>(chain, [row, here], [row * width + here, width], out);
+                    group::<V, GROUP, 4, KIND>(chain, [row, here], [row * width + here, width], (out, false));
                     at += four;
                 }
             }
@@ -379,7 +432,7 @@ unsafe fn band<V: ChainVector, const GROUP: usize, const KIND: u8>(
                 at = from;
                 while at < end {
                     let here = at.min(width - eight);
-                    group::<V, GROUP, 8, KIND, false>(chain, [row, here], [row * width + here, width], out);
+                    group::<V, GROUP, 8, KIND>(chain, [row, here], [row * width + here, width], (out, false));
                     at += eight;
                 }
             }
@@ -387,7 +440,7 @@ unsafe fn band<V: ChainVector, const GROUP: usize, const KIND: u8>(
         if const { GROUP >= 16 } {
             while at < width {
                 let here = at.min(width - sixteen);
-                group::<V, GROUP, 16, KIND, false>(chain, [row, here], [row * width + here, width], out);
+                group::<V, GROUP, 16, KIND>(chain, [row, here], [row * width + here, width], (out, false));
                 at += sixteen;
             }
         }
@@ -400,7 +453,7 @@ unsafe fn band<V: ChainVector, const GROUP: usize, const KIND: u8>(
 /// The machine has the instructions of `V`. `out` is not empty. In its row, every vector argument has as many
 /// elements, and every scalar has one.
 #[inline(always)]
-unsafe fn row<V: ChainVector, const GROUP: usize, const KIND: u8, const NON_TEMPORAL: bool>(
+unsafe fn row<L: Simd, V: ChainVector, const GROUP: usize, const KIND: u8, const NON_TEMPORAL: bool>(
     (first, links): (&Link<'_, V::Element>, &[Link<'_, V::Element>]),
     how: How,
     out: &mut [V::Element],
@@ -412,8 +465,8 @@ unsafe fn row<V: ChainVector, const GROUP: usize, const KIND: u8, const NON_TEMP
     let (folded, links) = links.split_at(scalars);
     let mut head = [first.values[0]];
     if !folded.is_empty() {
-        // SAFETY: a vector of width 1 needs no instructions. Each scalar has one element, and so has `head`.
-        unsafe { group::<V::Element, 1, 1, KIND, false>((first, folded), [0, 0], [0, 1], &mut head) };
+        // SAFETY: the caller guarantees the instructions. Each scalar has one element, and so has `head`.
+        unsafe { L::section(OneByOne::<V, KIND> { chain: (first, folded), range: 0..1, out: &mut head }) };
     }
     // A copy, field by field, which stays in registers.
     let first = match first.scalar {
@@ -421,27 +474,28 @@ unsafe fn row<V: ChainVector, const GROUP: usize, const KIND: u8, const NON_TEMP
         false => Link { op: first.op, values: first.values, step: 0, scalar: false },
     };
     let (chain, mut at) = ((&first, links), 0);
-    let boundary = out.as_ptr().align_offset(size_of::<V>());
+    let streams = NON_TEMPORAL && how.streams;
+    let boundary = out.as_ptr().align_offset(size_of::<V>()).min(count);
     // SAFETY: the caller guarantees the instructions of `V`. Every group is inside `out`, and so inside every
     // argument. Groups with non-temporal stores start at `boundary` and advance by whole vectors.
     unsafe {
-        if const { NON_TEMPORAL } {
-            while at < boundary.min(count) {
-                group::<V::Element, 1, 1, KIND, false>(chain, [0, at], [at, 0], out);
-                at += 1;
+        if streams {
+            if boundary > 0 {
+                L::section(OneByOne::<V, KIND> { chain, range: 0..boundary, out });
+                at = boundary;
             }
         } else {
-            at = V::begin_row::<KIND>(chain.0, chain.1, how.fetches, out);
+            at = V::begin_row::<L, KIND>(chain.0, chain.1, how.fetches, out);
         }
         // Long bursts of non-temporal stores wait for one another, so groups are small. exp takes longer than
         // its stores and needs no small groups.
         if const { NON_TEMPORAL && KIND != WITH_EXP } {
             while links.len() <= 2 && at + 2 * V::WIDTH <= count {
-                group::<V, 2, 1, KIND, NON_TEMPORAL>(chain, [0, at], [at, 0], out);
+                group::<V, 2, 1, KIND>(chain, [0, at], [at, 0], (out, streams));
                 at += 2 * V::WIDTH;
             }
             while at + 4 * V::WIDTH <= count {
-                group::<V, 4, 1, KIND, NON_TEMPORAL>(chain, [0, at], [at, 0], out);
+                group::<V, 4, 1, KIND>(chain, [0, at], [at, 0], (out, streams));
                 at += 4 * V::WIDTH;
             }
         } else {
@@ -462,8 +516,32 @@ unsafe fn row<V: ChainVector, const GROUP: usize, const KIND: u8, const NON_TEMP
         if done {
             return;
         }
-        while at < count {
-            group::<V::Element, 1, 1, KIND, false>(chain, [0, at], [at, 0], out);
+        if at < count {
+            L::section(OneByOne::<V, KIND> { chain, range: at..count, out });
+        }
+    }
+}
+
+/// The chain over some elements of a row, one at a time.
+///
+/// In its row, every vector argument has as many elements as `out`, the range is inside of them, and every
+/// scalar has one element.
+struct OneByOne<'a, V: ChainVector, const KIND: u8> {
+    chain: (&'a Link<'a, V::Element>, &'a [Link<'a, V::Element>]),
+    range: Range<usize>,
+    out: &'a mut [V::Element],
+}
+
+impl<V: ChainVector, const KIND: u8> Section for OneByOne<'_, V, KIND> {
+    type Result = ();
+
+    #[inline(always)]
+    unsafe fn compute(self) {
+        let OneByOne { chain, range, out } = self;
+        let mut at = range.start;
+        while at < range.end {
+            // SAFETY: guaranteed by the caller.
+            unsafe { group::<V::Element, 1, 1, KIND>(chain, [0, at], [at, 0], (out, false)) };
             at += 1;
         }
     }
@@ -492,10 +570,11 @@ unsafe fn groups<
     let (count, size) = (out.len(), U * V::WIDTH);
     let Some(last) = count.checked_sub(size) else { return false };
     let left = (count - *at) % size;
-    let end = if !NON_TEMPORAL && left > REST * V::WIDTH { count } else { count - left };
+    let streams = NON_TEMPORAL && how.streams;
+    let end = if !streams && left > REST * V::WIDTH { count } else { count - left };
     while *at < end {
         let here = last.min(*at);
-        if const { KIND == WITH_EXP && !NON_TEMPORAL } && how.fetches {
+        if const { KIND == WITH_EXP } && how.fetches && !streams {
             let ahead = here + const { ahead::<V::Element>() };
             fetch::<V, U>((chain.0.values, 0, chain.0.scalar), [0, ahead]);
             for link in chain.1 {
@@ -503,7 +582,7 @@ unsafe fn groups<
             }
         }
         // SAFETY: the group is inside `out`.
-        unsafe { group::<V, U, 1, KIND, NON_TEMPORAL>(chain, [0, here], [here, 0], out) };
+        unsafe { group::<V, U, 1, KIND>(chain, [0, here], [here, 0], (out, streams)) };
         *at += size;
     }
     *at >= count
@@ -515,20 +594,14 @@ unsafe fn groups<
 /// # Safety
 /// The machine has the instructions of `V`. For each of the rows, every vector argument has
 /// `U / ROWS * V::WIDTH` elements from `at` on, and so has `out` at the place of the row; a scalar has one.
-/// With `NON_TEMPORAL`, `out[to]` is aligned to a vector. Unless `KIND` is `SUMS`, unary links need no
+/// If `streams` is set, `out[to]` is aligned to a vector. Unless `KIND` is `SUMS`, unary links need no
 /// argument.
 #[inline(always)]
-unsafe fn group<
-    V: ChainVector,
-    const U: usize,
-    const ROWS: usize,
-    const KIND: u8,
-    const NON_TEMPORAL: bool,
->(
+unsafe fn group<V: ChainVector, const U: usize, const ROWS: usize, const KIND: u8>(
     (first, links): (&Link<'_, V::Element>, &[Link<'_, V::Element>]),
     from: [usize; 2],
     [to, width]: [usize; 2],
-    out: &mut [V::Element],
+    (out, streams): (&mut [V::Element], bool),
 ) {
     // SAFETY: the caller guarantees that all offsets are inside.
     unsafe {
@@ -537,7 +610,7 @@ unsafe fn group<
         counted!(k in U => {
             let (row, column) = (k / (U / ROWS), k % (U / ROWS));
             let to = to.add(row * width + column * V::WIDTH);
-            if NON_TEMPORAL { a[k].write_non_temporal(to) } else { a[k].write(to) }
+            if streams { a[k].write_non_temporal(to) } else { a[k].write(to) }
         });
     }
 }

@@ -5,48 +5,73 @@
 
 use super::chain::{ChainOp, Link};
 use super::group::{ahead, counted, exp, fetch, read};
+use super::simd::Section;
 use super::vector::Vector;
 
 /// The vectors of a group.
 const GROUP: usize = 4;
 
-/// Computes the whole groups of one row, into its elements, `out`, if the chain is exp of a sum, difference
-/// or product. Returns how many elements these are. `fetches` says whether operands are prefetched.
+/// The whole groups of one row, `out`. The result is the number of elements that were computed. `fetches`
+/// says whether operands are prefetched.
 ///
-/// f64 in vectors of 32 bytes are left to the chain: the loop takes up to 1.13 times as long.
-///
-/// # Safety
-/// The machine has the instructions of `V`. In the row, every vector argument has as many elements as `out`,
-/// and every scalar has one.
-#[inline(always)]
-pub(super) unsafe fn row<V: Vector>(
-    (first, links): (&Link<'_, V::Element>, &[Link<'_, V::Element>]),
-    fetches: bool,
-    out: &mut [V::Element],
-) -> usize {
-    if const { size_of::<V>() < 32 || size_of::<V>() == 32 && size_of::<V::Element>() == 8 } {
-        return 0;
+/// Every vector argument has as many elements as `out`, and every scalar has one.
+pub(super) struct Row<'a, V: Vector> {
+    pub(super) first: &'a Link<'a, V::Element>,
+    pub(super) second: &'a Link<'a, V::Element>,
+    pub(super) fetches: bool,
+    pub(super) out: &'a mut [V::Element],
+}
+
+impl<'a, V: Vector> Row<'a, V> {
+    /// The row of a chain, if it is exp of a sum, difference or product.
+    ///
+    /// f64 in vectors of 32 bytes are left to the chain: the loop takes up to 1.13 times as long.
+    #[inline(always)]
+    pub(super) fn of(
+        first: &'a Link<'a, V::Element>,
+        links: &'a [Link<'a, V::Element>],
+        fetches: bool,
+        out: &'a mut [V::Element],
+    ) -> Option<Self> {
+        if const { size_of::<V>() < 32 || size_of::<V>() == 32 && size_of::<V::Element>() == 8 } {
+            return None;
+        }
+        match links {
+            [
+                second @ Link { op: ChainOp::Add | ChainOp::Subtract | ChainOp::Multiply, .. },
+                Link { op: ChainOp::Exp, .. },
+            ] => Some(Row { first, second, fetches, out }),
+            _ => None,
+        }
     }
-    let [second, Link { op: ChainOp::Exp, .. }] = links else { return 0 };
-    let arguments = [first, second];
-    // SAFETY: guaranteed by the caller.
-    unsafe {
-        match second.op {
-            ChainOp::Add => groups::<V>(arguments, fetches, out, V::add),
-            ChainOp::Subtract => groups::<V>(arguments, fetches, out, V::subtract),
-            ChainOp::Multiply => groups::<V>(arguments, fetches, out, V::multiply),
-            ChainOp::SubtractFrom
-            | ChainOp::Divide
-            | ChainOp::DivideInto
-            | ChainOp::Maximum
-            | ChainOp::Minimum
-            | ChainOp::PlusNext
-            | ChainOp::MinusNext
-            | ChainOp::TimesNext
-            | ChainOp::Negate
-            | ChainOp::Abs
-            | ChainOp::Sqrt
-            | ChainOp::Exp => 0,
+}
+
+impl<V: Vector> Section for Row<'_, V> {
+    type Result = usize;
+
+    #[inline(always)]
+    unsafe fn compute(self) -> usize {
+        let Row { first, second, fetches, out } = self;
+        let arguments = [first, second];
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            match second.op {
+                ChainOp::Add => groups::<V>(arguments, fetches, out, V::add),
+                ChainOp::Subtract => groups::<V>(arguments, fetches, out, V::subtract),
+                ChainOp::Multiply => groups::<V>(arguments, fetches, out, V::multiply),
+                ChainOp::SubtractFrom
+                | ChainOp::Divide
+                | ChainOp::DivideInto
+                | ChainOp::Maximum
+                | ChainOp::Minimum
+                | ChainOp::PlusNext
+                | ChainOp::MinusNext
+                | ChainOp::TimesNext
+                | ChainOp::Negate
+                | ChainOp::Abs
+                | ChainOp::Sqrt
+                | ChainOp::Exp => 0,
+            }
         }
     }
 }
@@ -54,7 +79,7 @@ pub(super) unsafe fn row<V: Vector>(
 /// exp of `op` of two arguments, for the whole groups of a row. Returns the number of their elements.
 ///
 /// # Safety
-/// As for [`row`].
+/// As for [`Row`].
 #[inline(always)]
 unsafe fn groups<V: Vector>(
     [first, second]: [&Link<'_, V::Element>; 2],

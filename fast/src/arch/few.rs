@@ -10,81 +10,143 @@
 //! | a product of two sums or differences | `(a + b) * (c - d)` |
 
 use super::chain::{ChainOp, Link};
-use super::group::{ChainVector, counted};
+use super::group::{ChainVector, Fold, SubtractFrom, counted};
+use super::ops::{Add, Multiply, Subtract};
+use super::simd::Section;
 
 /// The vectors that are computed together.
 const GROUP: usize = 4;
 
-/// Calls [`groups`] with the operations of the links as constants, if they are in the list, so that each list
-/// of operations is compiled into a loop of its own.
+/// A value that is made of the first few arguments, as a type: each is compiled into a loop of its own.
+trait Value {
+    /// The index of the last argument.
+    const LAST: usize;
+    fn of<V: ChainVector, const N: usize>(x: &[V; N]) -> V;
+}
+
+/// The first argument.
+impl Value for () {
+    const LAST: usize = 0;
+
+    #[inline(always)]
+    fn of<V: ChainVector, const N: usize>(x: &[V; N]) -> V {
+        x[0]
+    }
+}
+
+/// An operation of a value and the next argument.
+impl<A: Value, O: Fold> Value for (A, O) {
+    const LAST: usize = A::LAST + 1;
+
+    #[inline(always)]
+    fn of<V: ChainVector, const N: usize>(x: &[V; N]) -> V {
+        O::of(A::of(x), x[const { A::LAST + 1 }])
+    }
+}
+
+/// An operation of a value and what another operation makes of the next two arguments.
+impl<A: Value, M: Fold, O: Fold> Value for (A, M, O) {
+    const LAST: usize = A::LAST + 2;
+
+    #[inline(always)]
+    fn of<V: ChainVector, const N: usize>(x: &[V; N]) -> V {
+        O::of(A::of(x), M::of(x[const { A::LAST + 1 }], x[const { A::LAST + 2 }]))
+    }
+}
+
+/// The [`Value`] that some links make of another one.
+macro_rules! value {
+    ($value:ty;) => { $value };
+    ($value:ty; PlusNext $op:ident $($more:ident)*) => { value!(($value, Add, $op); $($more)*) };
+    ($value:ty; MinusNext $op:ident $($more:ident)*) => { value!(($value, Subtract, $op); $($more)*) };
+    ($value:ty; TimesNext $op:ident $($more:ident)*) => { value!(($value, Multiply, $op); $($more)*) };
+    ($value:ty; $op:ident $($more:ident)*) => { value!(($value, $op); $($more)*) };
+}
+
+/// Calls [`groups`] for the links that were found, if they are in the list.
 macro_rules! loops {
     ($arguments:expr, $out:expr, $found:expr; $([$($op:ident)*])*) => {
         match $found {
-            $([$(ChainOp::$op),*] => groups::<V, _, _>($arguments, [$(ChainOp::$op),*], $out),)*
+            $([$(ChainOp::$op),*] => groups::<V, _, value!((); $($op)*)>($arguments, $out),)*
             _ => 0,
         }
     };
 }
 
-/// Computes the whole groups of one row, into its elements, `out`, if there is a loop for the links. Returns
-/// how many elements these are.
+/// The whole groups of one row, `out`, if there is a loop for the links. Its result is the number of elements
+/// that were computed.
 ///
-/// # Safety
-/// The machine has the instructions of `V`. In the row, every vector argument has as many elements as `out`,
-/// and every scalar has one.
-#[inline(always)]
-pub(super) unsafe fn row<V: ChainVector>(
-    first: &Link<'_, V::Element>,
-    links: &[Link<'_, V::Element>],
-    out: &mut [V::Element],
-) -> usize {
-    if out.len() < GROUP * V::WIDTH {
-        return 0;
+/// Every vector argument has as many elements as `out`, and every scalar has one.
+pub(super) struct Row<'a, V: ChainVector> {
+    first: &'a Link<'a, V::Element>,
+    links: &'a [Link<'a, V::Element>],
+    out: &'a mut [V::Element],
+}
+
+impl<'a, V: ChainVector> Row<'a, V> {
+    /// The row of a chain, if it has no more links than the loops have.
+    #[inline(always)]
+    pub(super) fn of(
+        first: &'a Link<'a, V::Element>,
+        links: &'a [Link<'a, V::Element>],
+        out: &'a mut [V::Element],
+    ) -> Option<Self> {
+        let may_be = (2..=4).contains(&links.len()) && out.len() >= GROUP * V::WIDTH;
+        may_be.then_some(Row { first, links, out })
     }
-    // SAFETY: guaranteed by the caller. No link of a loop is unary, so all of them have arguments.
-    unsafe {
-        match links {
-            [b, c] => loops! {
-                [first, b, c], out, [b.op, c.op];
-                [Add Add] [Add Subtract] [Add SubtractFrom] [Add Multiply]
-                [Subtract Add] [Subtract Subtract] [Subtract SubtractFrom] [Subtract Multiply]
-                [Multiply Add] [Multiply Subtract] [Multiply SubtractFrom] [Multiply Multiply]
-            },
-            [b, c, d] => loops! {
-                [first, b, c, d], out, [b.op, c.op, d.op];
-                [Multiply TimesNext Add] [Multiply TimesNext Subtract]
-                [Add PlusNext Multiply] [Add MinusNext Multiply]
-                [Subtract PlusNext Multiply] [Subtract MinusNext Multiply]
-                [Multiply Add Multiply] [Multiply Subtract Multiply] [Multiply SubtractFrom Multiply]
-                [Add Multiply Add] [Add Multiply Subtract] [Add Multiply SubtractFrom]
-                [Subtract Multiply Add] [Subtract Multiply Subtract] [Subtract Multiply SubtractFrom]
-            },
-            [b, c, d, e] => loops! {
-                [first, b, c, d, e], out, [b.op, c.op, d.op, e.op];
-                [Add Multiply Add Multiply] [Add Multiply Subtract Multiply]
-                [Add Multiply SubtractFrom Multiply] [Subtract Multiply Add Multiply]
-                [Subtract Multiply Subtract Multiply] [Subtract Multiply SubtractFrom Multiply]
-                [Multiply Add Multiply Add] [Multiply Add Multiply Subtract]
-                [Multiply Add Multiply SubtractFrom] [Multiply Subtract Multiply Add]
-                [Multiply Subtract Multiply Subtract] [Multiply Subtract Multiply SubtractFrom]
-                [Multiply SubtractFrom Multiply Add] [Multiply SubtractFrom Multiply Subtract]
-                [Multiply SubtractFrom Multiply SubtractFrom]
-            },
-            _ => 0,
+}
+
+impl<V: ChainVector> Section for Row<'_, V> {
+    type Result = usize;
+
+    #[inline(always)]
+    unsafe fn compute(self) -> usize {
+        let Row { first, links, out } = self;
+        // SAFETY: guaranteed by the caller. No link of a loop is unary, so all of them have arguments.
+        unsafe {
+            match links {
+                [b, c] => loops! {
+                    [first, b, c], out, [b.op, c.op];
+                    [Add Add] [Add Subtract] [Add SubtractFrom] [Add Multiply]
+                    [Subtract Add] [Subtract Subtract] [Subtract SubtractFrom] [Subtract Multiply]
+                    [Multiply Add] [Multiply Subtract] [Multiply SubtractFrom] [Multiply Multiply]
+                },
+                [b, c, d] => loops! {
+                    [first, b, c, d], out, [b.op, c.op, d.op];
+                    [Multiply TimesNext Add] [Multiply TimesNext Subtract]
+                    [Add PlusNext Multiply] [Add MinusNext Multiply]
+                    [Subtract PlusNext Multiply] [Subtract MinusNext Multiply]
+                    [Multiply Add Multiply] [Multiply Subtract Multiply] [Multiply SubtractFrom Multiply]
+                    [Add Multiply Add] [Add Multiply Subtract] [Add Multiply SubtractFrom]
+                    [Subtract Multiply Add] [Subtract Multiply Subtract] [Subtract Multiply SubtractFrom]
+                },
+                [b, c, d, e] => loops! {
+                    [first, b, c, d, e], out, [b.op, c.op, d.op, e.op];
+                    [Add Multiply Add Multiply] [Add Multiply Subtract Multiply]
+                    [Add Multiply SubtractFrom Multiply] [Subtract Multiply Add Multiply]
+                    [Subtract Multiply Subtract Multiply] [Subtract Multiply SubtractFrom Multiply]
+                    [Multiply Add Multiply Add] [Multiply Add Multiply Subtract]
+                    [Multiply Add Multiply SubtractFrom] [Multiply Subtract Multiply Add]
+                    [Multiply Subtract Multiply Subtract] [Multiply Subtract Multiply SubtractFrom]
+                    [Multiply SubtractFrom Multiply Add] [Multiply SubtractFrom Multiply Subtract]
+                    [Multiply SubtractFrom Multiply SubtractFrom]
+                },
+                _ => 0,
+            }
         }
     }
 }
 
-/// The values of some operations, for the whole groups of a row. Returns the number of their elements.
+/// Some values, for the whole groups of a row. Returns the number of their elements.
 ///
 /// # Safety
-/// As for [`row`]. No operation is unary.
+/// As for [`Row`]. No operation is unary.
 #[inline(always)]
-unsafe fn groups<V: ChainVector, const N: usize, const OPS: usize>(
+unsafe fn groups<V: ChainVector, const N: usize, A: Value>(
     arguments: [&Link<'_, V::Element>; N],
-    ops: [ChainOp; OPS],
     out: &mut [V::Element],
 ) -> usize {
+    const { assert!(N == A::LAST + 1) };
     let size = GROUP * V::WIDTH;
     let end = out.len() / size * size;
     // SAFETY: a group is inside `out`, and so inside every vector argument. A scalar is read from `spread`,
@@ -110,32 +172,10 @@ unsafe fn groups<V: ChainVector, const N: usize, const OPS: usize>(
                 counted!(n in N => {
                     x[n] = V::read(from[n].0.add((at & from[n].1) + k * V::WIDTH));
                 });
-                value(x, ops).write(to.add(at + k * V::WIDTH));
+                A::of(&x).write(to.add(at + k * V::WIDTH));
             });
             at += size;
         }
     }
     end
-}
-
-/// The value of some operations, which take the arguments one after another.
-#[inline(always)]
-fn value<V: ChainVector, const N: usize, const OPS: usize>(x: [V; N], ops: [ChainOp; OPS]) -> V {
-    const { assert!(N == OPS + 1) };
-    let mut a = x[0];
-    // The argument of the next operation, if it is made of two.
-    let mut made = None;
-    counted!(k in OPS => {
-        let b = x[k + 1];
-        match ops[k] {
-            ChainOp::PlusNext if k + 1 < OPS => made = Some(V::binary(ChainOp::Add, b, x[k + 2])),
-            ChainOp::MinusNext if k + 1 < OPS => made = Some(V::binary(ChainOp::Subtract, b, x[k + 2])),
-            ChainOp::TimesNext if k + 1 < OPS => made = Some(V::binary(ChainOp::Multiply, b, x[k + 2])),
-            op => {
-                let b = if let Some(two) = made { two } else { b };
-                (a, made) = (V::binary(op, a, b), None);
-            }
-        }
-    });
-    a
 }

@@ -3,6 +3,8 @@
 
 use super::chain::{ChainOp, Link, SUMS, WITH_EXP};
 use super::exp_of;
+use super::ops::{Add, Divide, Maximum, Minimum, Multiply, Subtract};
+use super::simd::Simd;
 use super::stream::{LINE, prefetch};
 use super::vector::{Vector, each};
 
@@ -47,23 +49,63 @@ pub(super) trait ChainVector: Copy {
     unsafe fn write_non_temporal(self, to: *mut Self::Element);
 
     /// The first elements of a row, if there is a loop for the chain. Returns their number. `fetches` says
-    /// whether operands are prefetched.
+    /// whether operands are prefetched, and `L` is the level of the vector.
     ///
     /// # Safety
     /// The machine has the level's instructions. In the row, every vector argument has as many elements as
     /// `out`, and every scalar has one.
-    unsafe fn begin_row<const KIND: u8>(
+    unsafe fn begin_row<L: Simd, const KIND: u8>(
         first: &Link<'_, Self::Element>,
         links: &[Link<'_, Self::Element>],
         fetches: bool,
         out: &mut [Self::Element],
     ) -> usize;
 
-    /// A binary operation of a link. One that the type does not have returns `a`.
-    fn binary(op: ChainOp, a: Self, b: Self) -> Self;
+    fn add(self, b: Self) -> Self;
+    fn subtract(self, b: Self) -> Self;
+    fn multiply(self, b: Self) -> Self;
 
-    /// A unary operation of a link, likewise.
-    fn unary<const U: usize, const KIND: u8>(op: ChainOp, a: [Self; U]) -> [Self; U];
+    // What integers do not have, and return `self` for.
+    fn divide(self, b: Self) -> Self;
+    fn maximum(self, b: Self) -> Self;
+    fn minimum(self, b: Self) -> Self;
+    fn abs(self) -> Self;
+    fn sqrt(self) -> Self;
+
+    fn negate(self) -> Self;
+    fn exp<const U: usize>(a: [Self; U]) -> [Self; U];
+}
+
+/// A binary operation of a link, as a type: of a choice among all of them, each call would be compiled with
+/// the code of all.
+pub(super) trait Fold {
+    fn of<V: ChainVector>(a: V, b: V) -> V;
+}
+
+/// [`ChainOp::SubtractFrom`]
+pub(super) struct SubtractFrom;
+/// [`ChainOp::DivideInto`]
+pub(super) struct DivideInto;
+
+macro_rules! folds {
+    ($($op:ident: |$a:ident, $b:ident| $value:expr;)*) => { $(
+        impl Fold for $op {
+            #[inline(always)]
+            fn of<V: ChainVector>($a: V, $b: V) -> V {
+                $value
+            }
+        }
+    )* };
+}
+folds! {
+    Add: |a, b| a.add(b);
+    Subtract: |a, b| a.subtract(b);
+    SubtractFrom: |a, b| b.subtract(a);
+    Multiply: |a, b| a.multiply(b);
+    Divide: |a, b| a.divide(b);
+    DivideInto: |a, b| b.divide(a);
+    Maximum: |a, b| a.maximum(b);
+    Minimum: |a, b| a.minimum(b);
 }
 
 impl<V: Vector> ChainVector for V {
@@ -95,7 +137,7 @@ impl<V: Vector> ChainVector for V {
     }
 
     #[inline(always)]
-    unsafe fn begin_row<const KIND: u8>(
+    unsafe fn begin_row<L: Simd, const KIND: u8>(
         first: &Link<'_, V::Element>,
         links: &[Link<'_, V::Element>],
         fetches: bool,
@@ -104,51 +146,61 @@ impl<V: Vector> ChainVector for V {
         if const { KIND != WITH_EXP } {
             return 0;
         }
-        // SAFETY: guaranteed by the caller.
-        unsafe { exp_of::row::<V>((first, links), fetches, out) }
-    }
-
-    #[inline(always)]
-    fn binary(op: ChainOp, a: V, b: V) -> V {
-        match op {
-            ChainOp::Add => a.add(b),
-            ChainOp::Subtract => a.subtract(b),
-            ChainOp::SubtractFrom => b.subtract(a),
-            ChainOp::Multiply => a.multiply(b),
-            ChainOp::Divide => a.divide(b),
-            ChainOp::DivideInto => b.divide(a),
-            ChainOp::Maximum => a.maximum(b),
-            ChainOp::Minimum => a.minimum(b),
-            ChainOp::PlusNext
-            | ChainOp::MinusNext
-            | ChainOp::TimesNext
-            | ChainOp::Negate
-            | ChainOp::Abs
-            | ChainOp::Sqrt
-            | ChainOp::Exp => a,
+        match exp_of::Row::<V>::of(first, links, fetches, out) {
+            // SAFETY: guaranteed by the caller.
+            Some(row) => unsafe { L::section(row) },
+            None => 0,
         }
     }
 
     #[inline(always)]
-    fn unary<const U: usize, const KIND: u8>(op: ChainOp, a: [V; U]) -> [V; U] {
-        match op {
-            ChainOp::Negate => each!(a => a.negate()),
-            ChainOp::Abs => each!(a => a.abs()),
-            ChainOp::Sqrt => each!(a => a.sqrt()),
-            ChainOp::Exp if const { KIND == WITH_EXP } => exp::<V, U>(a),
-            ChainOp::Exp
-            | ChainOp::Add
-            | ChainOp::Subtract
-            | ChainOp::SubtractFrom
-            | ChainOp::Multiply
-            | ChainOp::Divide
-            | ChainOp::DivideInto
-            | ChainOp::Maximum
-            | ChainOp::Minimum
-            | ChainOp::PlusNext
-            | ChainOp::MinusNext
-            | ChainOp::TimesNext => a,
-        }
+    fn add(self, b: V) -> V {
+        Vector::add(self, b)
+    }
+
+    #[inline(always)]
+    fn subtract(self, b: V) -> V {
+        Vector::subtract(self, b)
+    }
+
+    #[inline(always)]
+    fn multiply(self, b: V) -> V {
+        Vector::multiply(self, b)
+    }
+
+    #[inline(always)]
+    fn divide(self, b: V) -> V {
+        Vector::divide(self, b)
+    }
+
+    #[inline(always)]
+    fn maximum(self, b: V) -> V {
+        Vector::maximum(self, b)
+    }
+
+    #[inline(always)]
+    fn minimum(self, b: V) -> V {
+        Vector::minimum(self, b)
+    }
+
+    #[inline(always)]
+    fn abs(self) -> V {
+        Vector::abs(self)
+    }
+
+    #[inline(always)]
+    fn sqrt(self) -> V {
+        Vector::sqrt(self)
+    }
+
+    #[inline(always)]
+    fn negate(self) -> V {
+        Vector::negate(self)
+    }
+
+    #[inline(always)]
+    fn exp<const U: usize>(a: [V; U]) -> [V; U] {
+        exp(a)
     }
 }
 
@@ -197,13 +249,13 @@ pub(super) unsafe fn compute<V: ChainVector, const U: usize, const ROWS: usize, 
                 while let [link, others @ ..] = rest
                     && !link.scalar
                 {
-                    fold_shared::<V, U, ROWS>(&mut a, link, from, ChainOp::Add);
+                    fold_shared::<V, U, ROWS, Add>(&mut a, link, from);
                     rest = others;
                 }
                 while let [link, others @ ..] = rest
                     && link.scalar
                 {
-                    fold::<V, U, ROWS, true>(&mut a, link, from, ChainOp::Add);
+                    fold::<V, U, ROWS, true, Add>(&mut a, link, from);
                     rest = others;
                 }
             }
@@ -222,34 +274,22 @@ pub(super) unsafe fn compute<V: ChainVector, const U: usize, const ROWS: usize, 
             rest = others;
             // One jump for the operation and the kind of its argument.
             match (link.op, link.scalar) {
-                (ChainOp::Add, false) => fold_shared::<V, U, ROWS>(&mut a, link, from, ChainOp::Add),
-                (ChainOp::Add, true) => fold::<V, U, ROWS, true>(&mut a, link, from, ChainOp::Add),
-                (ChainOp::Subtract, false) => {
-                    fold_shared::<V, U, ROWS>(&mut a, link, from, ChainOp::Subtract);
-                }
-                (ChainOp::Subtract, true) => fold::<V, U, ROWS, true>(&mut a, link, from, ChainOp::Subtract),
-                (ChainOp::SubtractFrom, false) => {
-                    fold::<V, U, ROWS, false>(&mut a, link, from, ChainOp::SubtractFrom);
-                }
-                (ChainOp::SubtractFrom, true) => {
-                    fold::<V, U, ROWS, true>(&mut a, link, from, ChainOp::SubtractFrom);
-                }
-                (ChainOp::Multiply, false) => {
-                    fold_shared::<V, U, ROWS>(&mut a, link, from, ChainOp::Multiply);
-                }
-                (ChainOp::Multiply, true) => fold::<V, U, ROWS, true>(&mut a, link, from, ChainOp::Multiply),
-                (ChainOp::Divide, false) => fold::<V, U, ROWS, false>(&mut a, link, from, ChainOp::Divide),
-                (ChainOp::Divide, true) => fold::<V, U, ROWS, true>(&mut a, link, from, ChainOp::Divide),
-                (ChainOp::DivideInto, false) => {
-                    fold::<V, U, ROWS, false>(&mut a, link, from, ChainOp::DivideInto);
-                }
-                (ChainOp::DivideInto, true) => {
-                    fold::<V, U, ROWS, true>(&mut a, link, from, ChainOp::DivideInto);
-                }
-                (ChainOp::Maximum, false) => fold::<V, U, ROWS, false>(&mut a, link, from, ChainOp::Maximum),
-                (ChainOp::Maximum, true) => fold::<V, U, ROWS, true>(&mut a, link, from, ChainOp::Maximum),
-                (ChainOp::Minimum, false) => fold::<V, U, ROWS, false>(&mut a, link, from, ChainOp::Minimum),
-                (ChainOp::Minimum, true) => fold::<V, U, ROWS, true>(&mut a, link, from, ChainOp::Minimum),
+                (ChainOp::Add, false) => fold_shared::<V, U, ROWS, Add>(&mut a, link, from),
+                (ChainOp::Add, true) => fold::<V, U, ROWS, true, Add>(&mut a, link, from),
+                (ChainOp::Subtract, false) => fold_shared::<V, U, ROWS, Subtract>(&mut a, link, from),
+                (ChainOp::Subtract, true) => fold::<V, U, ROWS, true, Subtract>(&mut a, link, from),
+                (ChainOp::SubtractFrom, false) => fold::<V, U, ROWS, false, SubtractFrom>(&mut a, link, from),
+                (ChainOp::SubtractFrom, true) => fold::<V, U, ROWS, true, SubtractFrom>(&mut a, link, from),
+                (ChainOp::Multiply, false) => fold_shared::<V, U, ROWS, Multiply>(&mut a, link, from),
+                (ChainOp::Multiply, true) => fold::<V, U, ROWS, true, Multiply>(&mut a, link, from),
+                (ChainOp::Divide, false) => fold::<V, U, ROWS, false, Divide>(&mut a, link, from),
+                (ChainOp::Divide, true) => fold::<V, U, ROWS, true, Divide>(&mut a, link, from),
+                (ChainOp::DivideInto, false) => fold::<V, U, ROWS, false, DivideInto>(&mut a, link, from),
+                (ChainOp::DivideInto, true) => fold::<V, U, ROWS, true, DivideInto>(&mut a, link, from),
+                (ChainOp::Maximum, false) => fold::<V, U, ROWS, false, Maximum>(&mut a, link, from),
+                (ChainOp::Maximum, true) => fold::<V, U, ROWS, true, Maximum>(&mut a, link, from),
+                (ChainOp::Minimum, false) => fold::<V, U, ROWS, false, Minimum>(&mut a, link, from),
+                (ChainOp::Minimum, true) => fold::<V, U, ROWS, true, Minimum>(&mut a, link, from),
                 (ChainOp::PlusNext | ChainOp::MinusNext | ChainOp::TimesNext, _) => {
                     // A unary link may have no argument.
                     if let [next, others @ ..] = others
@@ -259,10 +299,14 @@ pub(super) unsafe fn compute<V: ChainVector, const U: usize, const ROWS: usize, 
                         rest = others;
                     }
                 }
-                (ChainOp::Negate, _) => a = V::unary::<U, KIND>(ChainOp::Negate, a),
-                (ChainOp::Abs, _) => a = V::unary::<U, KIND>(ChainOp::Abs, a),
-                (ChainOp::Sqrt, _) => a = V::unary::<U, KIND>(ChainOp::Sqrt, a),
-                (ChainOp::Exp, _) => a = V::unary::<U, KIND>(ChainOp::Exp, a),
+                (ChainOp::Negate, _) => a = each!(a => a.negate()),
+                (ChainOp::Abs, _) => a = each!(a => a.abs()),
+                (ChainOp::Sqrt, _) => a = each!(a => a.sqrt()),
+                (ChainOp::Exp, _) => {
+                    if const { KIND == WITH_EXP } {
+                        a = V::exp(a);
+                    }
+                }
             }
         }
         a
@@ -279,14 +323,14 @@ pub(super) fn exp<V: Vector, const U: usize>(mut a: [V; U]) -> [V; U] {
     // Loops, because a closure might not be inlined, and would then lack the level's instructions.
     if const { V::EXP_GROUP == 4 && U > 4 } {
         for part in a.as_chunks_mut::<4>().0 {
-            *part = V::exp(*part);
+            *part = <V as Vector>::exp(*part);
         }
     } else if const { V::EXP_GROUP == 2 && U > 2 } {
         for part in a.as_chunks_mut::<2>().0 {
-            *part = V::exp(*part);
+            *part = <V as Vector>::exp(*part);
         }
     } else {
-        a = V::exp(a);
+        a = <V as Vector>::exp(a);
     }
     a
 }
@@ -340,11 +384,10 @@ pub(super) unsafe fn read<V: ChainVector, const U: usize, const ROWS: usize>(
 /// # Safety
 /// As for [`compute`].
 #[inline(always)]
-unsafe fn fold<V: ChainVector, const U: usize, const ROWS: usize, const SCALAR: bool>(
+unsafe fn fold<V: ChainVector, const U: usize, const ROWS: usize, const SCALAR: bool, O: Fold>(
     a: &mut [V; U],
     link: &Link<'_, V::Element>,
     [row, at]: [usize; 2],
-    op: ChainOp,
 ) {
     // SAFETY: the caller guarantees that all offsets are inside.
     unsafe {
@@ -353,7 +396,7 @@ unsafe fn fold<V: ChainVector, const U: usize, const ROWS: usize, const SCALAR: 
             let (row, column) = (k / (U / ROWS), k % (U / ROWS));
             let from = from.add(row * link.step);
             let b = if SCALAR { V::spread(*from) } else { V::read(from.add(at + column * V::WIDTH)) };
-            a[k] = V::binary(op, a[k], b);
+            a[k] = O::of(a[k], b);
         });
     }
 }
@@ -366,23 +409,22 @@ unsafe fn fold<V: ChainVector, const U: usize, const ROWS: usize, const SCALAR: 
 /// # Safety
 /// As for [`compute`].
 #[inline(always)]
-unsafe fn fold_shared<V: ChainVector, const U: usize, const ROWS: usize>(
+unsafe fn fold_shared<V: ChainVector, const U: usize, const ROWS: usize, O: Fold>(
     a: &mut [V; U],
     link: &Link<'_, V::Element>,
     from: [usize; 2],
-    op: ChainOp,
 ) {
     // SAFETY: the caller guarantees that all offsets are inside.
     unsafe {
         if const { ROWS == 1 || size_of::<V>() < 64 } || link.step != 0 {
-            return fold::<V, U, ROWS, false>(a, link, from, op);
+            return fold::<V, U, ROWS, false, O>(a, link, from);
         }
         let from = link.values.as_ptr().add(from[1]);
         counted!(column in U / ROWS => {
             let b = V::read(from.add(column * V::WIDTH));
             counted!(row in ROWS => {
                 let k = row * (U / ROWS) + column;
-                a[k] = V::binary(op, a[k], b);
+                a[k] = O::of(a[k], b);
             });
         });
     }
@@ -439,9 +481,9 @@ unsafe fn fold_two_of_part<V: ChainVector, const U: usize, const ROWS: usize, co
     };
     // Each operation is a constant, so that its loop is compiled by itself.
     let b = match link.op {
-        ChainOp::PlusNext => pairs(ChainOp::Add, b, c),
-        ChainOp::MinusNext => pairs(ChainOp::Subtract, b, c),
-        ChainOp::TimesNext => pairs(ChainOp::Multiply, b, c),
+        ChainOp::PlusNext => pairs::<V, PART, Add>(b, c),
+        ChainOp::MinusNext => pairs::<V, PART, Subtract>(b, c),
+        ChainOp::TimesNext => pairs::<V, PART, Multiply>(b, c),
         // `compute` calls this for the operations above alone.
         ChainOp::Add
         | ChainOp::Subtract
@@ -464,12 +506,12 @@ unsafe fn fold_two_of_part<V: ChainVector, const U: usize, const ROWS: usize, co
         x[k] = a[FROM + k];
     });
     let x = match next.op {
-        ChainOp::Add => pairs(ChainOp::Add, x, b),
-        ChainOp::Subtract => pairs(ChainOp::Subtract, x, b),
-        ChainOp::SubtractFrom => pairs(ChainOp::SubtractFrom, x, b),
-        ChainOp::Multiply => pairs(ChainOp::Multiply, x, b),
-        ChainOp::Maximum => pairs(ChainOp::Maximum, x, b),
-        ChainOp::Minimum => pairs(ChainOp::Minimum, x, b),
+        ChainOp::Add => pairs::<V, PART, Add>(x, b),
+        ChainOp::Subtract => pairs::<V, PART, Subtract>(x, b),
+        ChainOp::SubtractFrom => pairs::<V, PART, SubtractFrom>(x, b),
+        ChainOp::Multiply => pairs::<V, PART, Multiply>(x, b),
+        ChainOp::Maximum => pairs::<V, PART, Maximum>(x, b),
+        ChainOp::Minimum => pairs::<V, PART, Minimum>(x, b),
         // `ChainOp::may_take_two` excludes these.
         ChainOp::Divide
         | ChainOp::DivideInto
@@ -489,13 +531,13 @@ unsafe fn fold_two_of_part<V: ChainVector, const U: usize, const ROWS: usize, co
 /// The square of each vector.
 #[inline(always)]
 fn squares<V: ChainVector, const U: usize>(a: [V; U]) -> [V; U] {
-    each!(a => V::binary(ChainOp::Multiply, a, a))
+    each!(a => a.multiply(a))
 }
 
 /// A binary operation of each pair of vectors.
 #[inline(always)]
-fn pairs<V: ChainVector, const N: usize>(op: ChainOp, a: [V; N], b: [V; N]) -> [V; N] {
-    each!(a, b => V::binary(op, a, b))
+fn pairs<V: ChainVector, const N: usize, O: Fold>(a: [V; N], b: [V; N]) -> [V; N] {
+    each!(a, b => O::of(a, b))
 }
 
 /// The vectors of an argument from `FROM` on, as many as are in a part of a group of `U`.
@@ -546,8 +588,7 @@ unsafe fn add_three<V: ChainVector, const U: usize, const X: bool, const Y: bool
             let b = if X { one } else { V::read(x.add(at)) };
             let c = if Y { two } else { V::read(y.add(at)) };
             let d = if Z { three } else { V::read(z.add(at)) };
-            let sum = V::binary(ChainOp::Add, V::binary(ChainOp::Add, a[k], b), c);
-            a[k] = V::binary(ChainOp::Add, sum, d);
+            a[k] = a[k].add(b).add(c).add(d);
         });
     }
 }

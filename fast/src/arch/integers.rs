@@ -2,11 +2,10 @@
 //! wrap around (clause V-2) and so give the same bits whether the integers have signs or not. They are
 //! unsigned here.
 
-use super::chain::{self, ARITHMETIC, ChainOp, Link};
+use super::chain::{self, ARITHMETIC, How, Link};
 use super::few;
 use super::group::ChainVector;
 use super::simd::{Portable, Simd};
-use super::vector::each;
 
 /// Implements [`ChainVector`] for a vector of unsigned integers, by how it is made, stored and computed with.
 macro_rules! chain_vector {
@@ -49,7 +48,7 @@ macro_rules! chain_vector {
                 unsafe { $write_non_temporal }
             }
             #[inline(always)]
-            unsafe fn begin_row<const KIND: u8>(
+            unsafe fn begin_row<L: Simd, const KIND: u8>(
                 first: &Link<'_, $element>,
                 links: &[Link<'_, $element>],
                 _fetches: bool,
@@ -59,45 +58,59 @@ macro_rules! chain_vector {
                 if const { size_of::<Self>() == 64 } {
                     return 0;
                 }
-                // SAFETY: guaranteed by the caller.
-                unsafe { few::row::<Self>(first, links, out) }
+                match few::Row::<Self>::of(first, links, out) {
+                    // SAFETY: guaranteed by the caller.
+                    Some(row) => unsafe { L::section(row) },
+                    None => 0,
+                }
             }
             #[inline(always)]
-            fn binary(op: ChainOp, a: Self, b: Self) -> Self {
+            fn add(self, b: Self) -> Self {
+                let ($a, $b) = (self, b);
                 // SAFETY: a vector exists, so the machine has the instructions.
-                unsafe {
-                    match (op, a, b) {
-                        (ChainOp::Add, $a, $b) => $add,
-                        (ChainOp::Subtract, $c, $d) | (ChainOp::SubtractFrom, $d, $c) => $subtract,
-                        (ChainOp::Multiply, $e, $f) => $multiply,
-                        (
-                            ChainOp::Divide
-                            | ChainOp::DivideInto
-                            | ChainOp::Maximum
-                            | ChainOp::Minimum
-                            | ChainOp::PlusNext
-                            | ChainOp::MinusNext
-                            | ChainOp::TimesNext
-                            | ChainOp::Negate
-                            | ChainOp::Abs
-                            | ChainOp::Sqrt
-                            | ChainOp::Exp,
-                            a,
-                            _,
-                        ) => a,
-                    }
-                }
+                unsafe { $add }
             }
             #[inline(always)]
-            fn unary<const U: usize, const KIND: u8>(op: ChainOp, a: [Self; U]) -> [Self; U] {
-                if op != ChainOp::Negate {
-                    return a;
-                }
-                // SAFETY: as in `binary`.
-                each!(a => unsafe {
-                    let $g = a;
-                    $negate
-                })
+            fn subtract(self, b: Self) -> Self {
+                let ($c, $d) = (self, b);
+                // SAFETY: as in `add`.
+                unsafe { $subtract }
+            }
+            #[inline(always)]
+            fn multiply(self, b: Self) -> Self {
+                let ($e, $f) = (self, b);
+                // SAFETY: as in `add`.
+                unsafe { $multiply }
+            }
+            #[inline(always)]
+            fn negate(self) -> Self {
+                let $g = self;
+                // SAFETY: as in `add`.
+                unsafe { $negate }
+            }
+            #[inline(always)]
+            fn divide(self, _: Self) -> Self {
+                self
+            }
+            #[inline(always)]
+            fn maximum(self, _: Self) -> Self {
+                self
+            }
+            #[inline(always)]
+            fn minimum(self, _: Self) -> Self {
+                self
+            }
+            #[inline(always)]
+            fn abs(self) -> Self {
+                self
+            }
+            #[inline(always)]
+            fn sqrt(self) -> Self {
+                self
+            }
+            #[inline(always)]
+            fn exp<const U: usize>(a: [Self; U]) -> [Self; U] {
+                a
             }
         }
     };
@@ -157,10 +170,11 @@ macro_rules! level_integers {
                 rows: usize,
                 out: &mut [Self::Element],
             ) {
+                let how = How::new($non_temporal, false);
                 // SAFETY: the caller guarantees that the machine has the level's instructions, and so those
                 // of this vector.
                 unsafe {
-                    chain::run::<Self, $group, ARITHMETIC, $non_temporal>(first, (links, false), rows, out);
+                    chain::run::<$level, Self, $group, ARITHMETIC, $non_temporal>(first, (links, how), rows, out);
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! The vectors of floats of each level, with the loops that depend on the level.
 
-use super::chain::{self, ARITHMETIC, LANES, Link, SUMS, WITH_EXP};
+use super::chain::{self, ARITHMETIC, ChainWithExp, How, LANES, Link, SUMS};
 use super::expand::{self, Pairing, Repeat};
 #[cfg(target_arch = "x86_64")]
 use super::simd::{Avx2, Avx512};
@@ -8,6 +8,7 @@ use super::simd::{Portable, Simd};
 use super::stream::NonTemporal;
 use super::sum::{self, Folded, Reduction, Values};
 use super::vector::Vector;
+use std::marker::PhantomData;
 
 /// A vector with the loops that depend on its level: on the number of its registers, or on its permutations.
 ///
@@ -98,23 +99,24 @@ macro_rules! level_vector {
             #[inline(always)]
             unsafe fn chain<const KIND: u8, const NON_TEMPORAL: bool>(
                 first: &Link<'_, Self::Element>,
-                links: (&mut [Link<'_, Self::Element>], bool),
+                (links, fetches): (&mut [Link<'_, Self::Element>], bool),
                 rows: usize,
                 out: &mut [Self::Element],
             ) {
+                let how = How::new($non_temporal, fetches);
                 // SAFETY: the caller guarantees that the machine has the level's instructions, and so those
                 // of this vector.
                 unsafe {
                     match KIND {
-                        SUMS => chain::run::<Self, $group, SUMS, $non_temporal>(first, links, rows, out),
-                        ARITHMETIC => {
-                            chain::run::<Self, $group, ARITHMETIC, $non_temporal>(first, links, rows, out);
-                        }
-                        _ => {
-                            chain::run::<Self, { 2 * Self::EXP_GROUP }, WITH_EXP, $non_temporal>(
-                                first, links, rows, out,
-                            );
-                        }
+                        SUMS => chain::run::<$level, Self, $group, SUMS, $non_temporal>(
+                            first, (links, how), rows, out,
+                        ),
+                        ARITHMETIC => chain::run::<$level, Self, $group, ARITHMETIC, $non_temporal>(
+                            first, (links, how), rows, out,
+                        ),
+                        _ => $level::section(ChainWithExp::<$level, Self, { 2 * Self::EXP_GROUP }> {
+                            first, links, how, rows, out, level: PhantomData,
+                        }),
                     }
                 }
             }
@@ -128,6 +130,7 @@ macro_rules! level_vector {
                 // SAFETY: as in `chain`, for the instructions.
                 unsafe {
                     sum::of_values::<
+                        $level,
                         Self,
                         _,
                         { 2 * Self::EXP_GROUP },
@@ -148,6 +151,7 @@ macro_rules! level_vector {
                 // SAFETY: as in `chain`, for the instructions.
                 unsafe {
                     sum::of_values::<
+                        $level,
                         Self,
                         P,
                         { at_most(4, LANES / Self::WIDTH) },

@@ -31,7 +31,7 @@ use crate::Level;
 ///
 /// # Safety
 /// Every function may be called only on a machine that has the level's instructions. There is no other
-/// precondition.
+/// precondition but that of [`Simd::section`].
 pub(super) trait Simd: Sized {
     const LEVEL: Level;
     type F64: LevelVector<Element = f64, Level = Self>;
@@ -163,6 +163,23 @@ pub(super) trait Simd: Sized {
     unsafe fn expand<T: Element>(from: &[T], times: usize, permutations: &mut Permutations, out: &mut [T]);
     /// Transposes columns that are `step` apart into rows.
     unsafe fn across<T: Element>(from: &[T], step: usize, rows: &mut [&mut [T]]);
+
+    /// Computes a section of another entry point, in a function of its own. The conditions of the section
+    /// must hold, too.
+    unsafe fn section<S: Section>(section: S) -> S::Result;
+}
+
+/// A section of an entry point, such as the short rows of a chain. The compiler takes longer for a loop the
+/// larger its function is, so sections are functions of their own. (With everything that a chain or a sum
+/// needs in one function, the crate took 1.3 times as long to compile.)
+///
+/// Its vectors are those of the level by which it is called.
+pub(super) trait Section {
+    type Result;
+
+    /// # Safety
+    /// The machine has the level's instructions. The conditions of the section hold.
+    unsafe fn compute(self) -> Self::Result;
 }
 
 /// The entry points whose source is the same for every level, compiled with the given target features.
@@ -388,6 +405,13 @@ macro_rules! entry_points {
         ) {
             // SAFETY: as in `chain`.
             unsafe { V::paired(pairing, a, b, repeat, stores, out) }
+        }
+
+        $(#[target_feature(enable = $features)])?
+        #[inline(never)]
+        unsafe fn section<S: Section>(section: S) -> S::Result {
+            // SAFETY: guaranteed by the caller.
+            unsafe { section.compute() }
         }
     };
 }

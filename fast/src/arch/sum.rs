@@ -13,7 +13,9 @@
 
 use super::chain::{LANES, Link};
 use super::group::{ahead, compute, counted, fetch};
+use super::simd::{Section, Simd};
 use super::vector::{Vector, each};
+use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
@@ -187,6 +189,7 @@ impl<T: Vector<Element = T> + Default, const KIND: u8> Values for Folded<'_, '_,
 /// The machine has the instructions of `V`.
 #[inline(always)]
 pub(super) unsafe fn of_values<
+    L: Simd,
     V: Vector,
     P: Values<Element = V::Element>,
     const U: usize,
@@ -195,7 +198,7 @@ pub(super) unsafe fn of_values<
     const HALF: usize,
     const D: usize,
 >(
-    mut values: P,
+    values: P,
     reduction: Reduction,
     sums: &mut [V::Element],
 ) {
@@ -217,10 +220,14 @@ pub(super) unsafe fn of_values<
     unsafe {
         match reduction {
             Reduction::Across { width } if width <= LANES / 2 => {
-                across::<V, P, S, HALF>(&mut values, sums, width);
+                L::section(Across::<V, P, S, HALF> { values, sums, width, vectors: PhantomData });
             }
-            Reduction::Across { width } => across::<V, P, U, ACC>(&mut values, sums, width),
-            Reduction::Down { rows } => down::<V, P, U, D>(&mut values, sums, rows),
+            Reduction::Across { width } => {
+                L::section(Across::<V, P, U, ACC> { values, sums, width, vectors: PhantomData });
+            }
+            Reduction::Down { rows } => {
+                L::section(Down::<V, P, U, D> { values, sums, rows, vectors: PhantomData });
+            }
         }
     }
 }
@@ -236,65 +243,66 @@ const MOST_LEFT: usize = 2 * LANES;
 /// A row ends inside of a round of groups. Where the elements that follow it can be read, because they are
 /// those of the next row, the round is computed as a whole, and what is not of the row is left out.
 ///
-/// # Safety
-/// The machine has the instructions of `V`. There are as many rows as `sums`, and `width` is not 0.
-#[inline(always)]
-unsafe fn across<V: Vector, P: Values<Element = V::Element>, const U: usize, const N: usize>(
-    values: &mut P,
-    sums: &mut [V::Element],
+/// There are as many rows as `sums`, and `width` is not 0.
+struct Across<'a, V: Vector, P, const U: usize, const N: usize> {
+    values: P,
+    sums: &'a mut [V::Element],
     width: usize,
-) {
-    let round = const { (if U > N { U } else { N }) * V::WIDTH };
-    let (whole, left) = (width - width % round, width % round);
-    let end = if left < round / 4 { 0 } else { rows_with(values, sums.len(), whole.saturating_add(round)) };
-    let (far, ahead) = (values.are_far(), const { ahead::<V::Element>() });
-    let mut taken = [false; MOST_LEFT];
-    if end > 0 {
-        taken[..left].fill(true);
-    }
-    for (row, sum) in sums.iter_mut().enumerate() {
-        if row > 0 {
-            values.advance();
+    vectors: PhantomData<V>,
+}
+
+impl<V: Vector, P: Values<Element = V::Element>, const U: usize, const N: usize> Section
+    for Across<'_, V, P, U, N>
+{
+    type Result = ();
+
+    #[inline(always)]
+    unsafe fn compute(self) {
+        let Across { mut values, sums, width, .. } = self;
+        let round = const { (if U > N { U } else { N }) * V::WIDTH };
+        let (whole, left) = (width - width % round, width % round);
+        let end =
+            if left < round / 4 { 0 } else { rows_with(&values, sums.len(), whole.saturating_add(round)) };
+        let (far, ahead) = (values.are_far(), const { ahead::<V::Element>() });
+        let mut taken = [false; MOST_LEFT];
+        if end > 0 {
+            taken[..left].fill(true);
         }
-        // SAFETY: the caller guarantees the instructions and the elements, and `rows_with` those of the round
-        // that goes on behind the row. A round has at most as many elements as `taken`.
-        unsafe {
-            let mut lanes = [V::splat(V::Element::default()); N];
-            let mut at = 0;
-            while at < whole {
-                let mut done = 0;
-                while done < round {
-                    if far {
-                        values.fetch::<V, U>([0, at + done + ahead]);
-                    }
-                    let a = values.read::<V, U>([0, at + done]);
-                    counted!(k in U => {
-                        let lane = (done / V::WIDTH + k) % N;
-                        lanes[lane] = lanes[lane].add(a[k]);
-                    });
-                    done += U * V::WIDTH;
-                }
-                at += round;
+        for (row, sum) in sums.iter_mut().enumerate() {
+            if row > 0 {
+                values.advance();
             }
-            if row < end {
-                let mut done = 0;
-                while done < round && done < left {
-                    if far {
-                        values.fetch::<V, U>([0, at + done + ahead]);
+            // SAFETY: the caller guarantees the instructions and the elements, and `rows_with` those of the
+            // round that goes on behind the row. A round has at most as many elements as `taken`.
+            unsafe {
+                let mut lanes = [V::splat(V::Element::default()); N];
+                let (mut at, in_rounds) = (0, if row < end { width } else { whole });
+                while at < in_rounds {
+                    let mut done = 0;
+                    while done < round && at + done < in_rounds {
+                        if far {
+                            values.fetch::<V, U>([0, at + done + ahead]);
+                        }
+                        let mut a = values.read::<V, U>([0, at + done]);
+                        if at == whole {
+                            counted!(k in U => {
+                                let taken = taken.as_ptr().add(done + k * V::WIDTH);
+                                a[k] = V::select(taken, a[k], a[k].like(V::Element::default()));
+                            });
+                        }
+                        counted!(k in U => {
+                            let lane = (done / V::WIDTH + k) % N;
+                            lanes[lane] = lanes[lane].add(a[k]);
+                        });
+                        done += U * V::WIDTH;
                     }
-                    let a = values.read::<V, U>([0, at + done]);
-                    counted!(k in U => {
-                        let lane = (done / V::WIDTH + k) % N;
-                        let taken = taken.as_ptr().add(done + k * V::WIDTH);
-                        let a = V::select(taken, a[k], a[k].like(V::Element::default()));
-                        lanes[lane] = lanes[lane].add(a);
-                    });
-                    done += U * V::WIDTH;
+                    at += round;
                 }
-            } else if left > 0 {
-                add_left::<V, P, N>(values, whole..width, &mut lanes);
+                if in_rounds < width {
+                    add_left::<V, P, N>(&values, whole..width, &mut lanes);
+                }
+                *sum = sum.add(total(lanes));
             }
-            *sum = sum.add(total(lanes));
         }
     }
 }
@@ -356,42 +364,51 @@ const BAND: usize = 4;
 
 /// Adds rows of values to a row of as many sums, in groups of `U` vectors, of `D` and of one.
 ///
-/// # Safety
-/// The machine has the instructions of `V`. There are `rows` rows of as many elements as there are sums.
-#[inline(always)]
-unsafe fn down<V: Vector, P: Values<Element = V::Element>, const U: usize, const D: usize>(
-    values: &mut P,
-    sums: &mut [V::Element],
+/// There are `rows` rows of as many elements as there are sums.
+struct Down<'a, V: Vector, P, const U: usize, const D: usize> {
+    values: P,
+    sums: &'a mut [V::Element],
     rows: usize,
-) {
-    let count = sums.len();
-    let most = if count <= LANES { rows } else { BAND };
-    // A group of choices costs as much as its vectors, while one of a chain pays for each link, too.
-    let rest = if D > 1 { D + 1 } else { U };
-    let overlaps = !count.is_multiple_of(V::WIDTH) || D > 1 && count > D * V::WIDTH;
-    let mut before = 0;
-    while before < rows {
-        let (band, mut at) = (most.min(rows - before), 0);
-        // SAFETY: the caller guarantees the instructions and the elements. `overlaps` is false only if no
-        // group overlaps another one. If `D` is 1, only groups of one vector do, because `rest` is `U`.
-        // Otherwise `last` has enough for each size, because `D` is at most `U`.
-        unsafe {
-            // Reading what was stored in other pieces takes long, so it is only as much as may be needed.
-            let last = if !overlaps {
-                Last::none()
-            } else if D == 1 {
-                Last::of::<V, 1>(sums)
-            } else {
-                Last::of::<V, U>(sums)
-            };
-            let _ = add_groups::<V, P, U>(values, (band, rest), &mut at, (&last, sums))
-                || D > 1 && add_groups::<V, P, D>(values, (band, D / 2), &mut at, (&last, sums))
-                || add_groups::<V, P, 1>(values, (band, 0), &mut at, (&last, sums))
-                || add_groups::<V::Element, P, 1>(values, (band, 0), &mut at, (&last, sums));
-        }
-        before += band;
-        if before < rows {
-            (0..band).for_each(|_| values.advance());
+    vectors: PhantomData<V>,
+}
+
+impl<V: Vector, P: Values<Element = V::Element>, const U: usize, const D: usize> Section
+    for Down<'_, V, P, U, D>
+{
+    type Result = ();
+
+    #[inline(always)]
+    unsafe fn compute(self) {
+        let Down { mut values, sums, rows, .. } = self;
+        let count = sums.len();
+        let most = if count <= LANES { rows } else { BAND };
+        // A group of choices costs as much as its vectors, while one of a chain pays for each link, too.
+        let rest = if D > 1 { D + 1 } else { U };
+        let overlaps = !count.is_multiple_of(V::WIDTH) || D > 1 && count > D * V::WIDTH;
+        let mut before = 0;
+        while before < rows {
+            let (band, mut at) = (most.min(rows - before), 0);
+            // SAFETY: the caller guarantees the instructions and the elements. `overlaps` is false only if no
+            // group overlaps another one. If `D` is 1, only groups of one vector do, because `rest` is `U`.
+            // Otherwise `last` has enough for each size, because `D` is at most `U`.
+            unsafe {
+                // Reading what was stored in other pieces takes long, so it is only as much as may be needed.
+                let last = if !overlaps {
+                    Last::none()
+                } else if D == 1 {
+                    Last::of::<V, 1>(sums)
+                } else {
+                    Last::of::<V, U>(sums)
+                };
+                let _ = add_groups::<V, P, U>(&values, (band, rest), &mut at, (&last, sums))
+                    || D > 1 && add_groups::<V, P, D>(&values, (band, D / 2), &mut at, (&last, sums))
+                    || add_groups::<V, P, 1>(&values, (band, 0), &mut at, (&last, sums))
+                    || add_groups::<V::Element, P, 1>(&values, (band, 0), &mut at, (&last, sums));
+            }
+            before += band;
+            if before < rows {
+                (0..band).for_each(|_| values.advance());
+            }
         }
     }
 }
