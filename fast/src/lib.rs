@@ -74,3 +74,11 @@ pub use level::{Level, UnknownLevel};
 pub use plan::Plan;
 pub use signature::{SignaturePlan, Wanted};
 pub use view::View;
+
+// With the address sanitizer, each program that contains the kernels takes minutes to compile. So there is
+// only one: the tests of the directory `tests` are unit tests.
+#[cfg(all(test, sanitized))]
+extern crate self as broadcheck_fast;
+#[cfg(all(test, sanitized))]
+#[path = "../tests/sanitized/mod.rs"]
+mod sanitized;

@@ -1,6 +1,6 @@
 //! Every level gives the bits of the scalar function, for every length and with a scalar as one argument.
 
-use crate::strata::{Random, one, two, two_f32};
+use super::strata::{Random, one, two, two_f32};
 use broadcheck_fast::{Level, math};
 
 /// The number of inputs of each kind: enough for every lane to see every stratum.
