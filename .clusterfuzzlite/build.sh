@@ -4,6 +4,8 @@
 # a stable compiler it leaves out the sanitizer:
 #
 #   OUT=$(mktemp -d) .clusterfuzzlite/build.sh
+#
+# BROADCHECK may name a built command, which is not built again then.
 if [ -n "${SRC:-}" ]; then
     cd "$SRC/broadcheck"
 else
@@ -22,8 +24,12 @@ fi
 cargo fuzz build --sanitizer "$sanitizer" --release --debug-assertions --target-dir "$build"
 
 # The command that writes the seeds is not a fuzz target, so it is built without instrumentation.
+command=${BROADCHECK:-$build/command/release/broadcheck}
+if [ -z "${BROADCHECK:-}" ]; then
+    env -u RUSTFLAGS cargo build --quiet --release --target-dir "$build/command" -p broadcheck-cli
+fi
 seeds=$(mktemp -d)
-env -u RUSTFLAGS cargo run --quiet --release --target-dir "$build/command" -p broadcheck-cli -- seeds --out "$seeds" >/dev/null
+"$command" seeds --out "$seeds" >/dev/null
 
 host=$(rustc -vV | sed -n 's/^host: //p')
 for target in $(cargo fuzz list); do
