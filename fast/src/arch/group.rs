@@ -76,8 +76,8 @@ pub(super) trait ChainVector: Copy {
     fn exp<const U: usize>(a: [Self; U]) -> [Self; U];
 }
 
-/// A binary operation of a link, as a type: of a choice among all of them, each call would be compiled with
-/// the code of all.
+/// A binary operation of a link, as a type. With a value of [`ChainOp`], the code of all operations would be
+/// generated for each call, and all but one removed again.
 pub(super) trait Fold {
     fn of<V: ChainVector>(a: V, b: V) -> V;
 }
