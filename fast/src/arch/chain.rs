@@ -275,7 +275,7 @@ pub(super) unsafe fn run<
 #[derive(Clone, Copy)]
 pub(super) struct How {
     /// Whether stores are non-temporal.
-    streams: bool,
+    non_temporal: bool,
     /// Whether a chain with exp prefetches its operands, unless stores are non-temporal. (In the caches,
     /// exp(x*y) of f32 takes 0.91 to 0.95 of the time without that, and 0.85 to 0.88 on AVX2,
     /// `benches/quick`.)
@@ -286,8 +286,8 @@ pub(super) struct How {
 
 impl How {
     #[inline(always)]
-    pub(super) fn new(streams: bool, fetches: bool) -> How {
-        How { streams, fetches, small: false }
+    pub(super) fn new(non_temporal: bool, fetches: bool) -> How {
+        How { non_temporal, fetches, small: false }
     }
 }
 
@@ -474,12 +474,12 @@ unsafe fn row<L: Simd, V: ChainVector, const GROUP: usize, const KIND: u8, const
         false => Link { op: first.op, values: first.values, step: 0, scalar: false },
     };
     let (chain, mut at) = ((&first, links), 0);
-    let streams = NON_TEMPORAL && how.streams;
+    let non_temporal = NON_TEMPORAL && how.non_temporal;
     let boundary = out.as_ptr().align_offset(size_of::<V>()).min(count);
     // SAFETY: the caller guarantees the instructions of `V`. Every group is inside `out`, and so inside every
     // argument. Groups with non-temporal stores start at `boundary` and advance by whole vectors.
     unsafe {
-        if streams {
+        if non_temporal {
             if boundary > 0 {
                 L::section(OneByOne::<V, KIND> { chain, range: 0..boundary, out });
                 at = boundary;
@@ -491,11 +491,11 @@ unsafe fn row<L: Simd, V: ChainVector, const GROUP: usize, const KIND: u8, const
         // its stores and needs no small groups.
         if const { NON_TEMPORAL && KIND != WITH_EXP } {
             while links.len() <= 2 && at + 2 * V::WIDTH <= count {
-                group::<V, 2, 1, KIND>(chain, [0, at], [at, 0], (out, streams));
+                group::<V, 2, 1, KIND>(chain, [0, at], [at, 0], (out, non_temporal));
                 at += 2 * V::WIDTH;
             }
             while at + 4 * V::WIDTH <= count {
-                group::<V, 4, 1, KIND>(chain, [0, at], [at, 0], (out, streams));
+                group::<V, 4, 1, KIND>(chain, [0, at], [at, 0], (out, non_temporal));
                 at += 4 * V::WIDTH;
             }
         } else {
@@ -570,11 +570,11 @@ unsafe fn groups<
     let (count, size) = (out.len(), U * V::WIDTH);
     let Some(last) = count.checked_sub(size) else { return false };
     let left = (count - *at) % size;
-    let streams = NON_TEMPORAL && how.streams;
-    let end = if !streams && left > REST * V::WIDTH { count } else { count - left };
+    let non_temporal = NON_TEMPORAL && how.non_temporal;
+    let end = if !non_temporal && left > REST * V::WIDTH { count } else { count - left };
     while *at < end {
         let here = last.min(*at);
-        if const { KIND == WITH_EXP } && how.fetches && !streams {
+        if const { KIND == WITH_EXP } && how.fetches && !non_temporal {
             let ahead = here + const { ahead::<V::Element>() };
             fetch::<V, U>((chain.0.values, 0, chain.0.scalar), [0, ahead]);
             for link in chain.1 {
@@ -582,7 +582,7 @@ unsafe fn groups<
             }
         }
         // SAFETY: the group is inside `out`.
-        unsafe { group::<V, U, 1, KIND>(chain, [0, here], [here, 0], (out, streams)) };
+        unsafe { group::<V, U, 1, KIND>(chain, [0, here], [here, 0], (out, non_temporal)) };
         *at += size;
     }
     *at >= count
@@ -594,14 +594,14 @@ unsafe fn groups<
 /// # Safety
 /// The machine has the instructions of `V`. For each of the rows, every vector argument has
 /// `U / ROWS * V::WIDTH` elements from `at` on, and so has `out` at the place of the row; a scalar has one.
-/// If `streams` is set, `out[to]` is aligned to a vector. Unless `KIND` is `SUMS`, unary links need no
+/// If `non_temporal` is set, `out[to]` is aligned to a vector. Unless `KIND` is `SUMS`, unary links need no
 /// argument.
 #[inline(always)]
 unsafe fn group<V: ChainVector, const U: usize, const ROWS: usize, const KIND: u8>(
     (first, links): (&Link<'_, V::Element>, &[Link<'_, V::Element>]),
     from: [usize; 2],
     [to, width]: [usize; 2],
-    (out, streams): (&mut [V::Element], bool),
+    (out, non_temporal): (&mut [V::Element], bool),
 ) {
     // SAFETY: the caller guarantees that all offsets are inside.
     unsafe {
@@ -610,7 +610,7 @@ unsafe fn group<V: ChainVector, const U: usize, const ROWS: usize, const KIND: u
         counted!(k in U => {
             let (row, column) = (k / (U / ROWS), k % (U / ROWS));
             let to = to.add(row * width + column * V::WIDTH);
-            if streams { a[k].write_non_temporal(to) } else { a[k].write(to) }
+            if non_temporal { a[k].write_non_temporal(to) } else { a[k].write(to) }
         });
     }
 }
