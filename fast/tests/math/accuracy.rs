@@ -4,7 +4,7 @@
 //! 10^8 inputs per f64 function and all 2^32 of f32.
 
 use crate::distance;
-use super::strata::{Random, one, two, two_f32};
+use crate::strata::{Random, one, two, two_f32};
 use broadcheck_fast::{Level, math};
 
 const SAMPLE: u64 = 240_000;

@@ -1,6 +1,8 @@
-//! The tests of this directory as unit tests, for builds with the address sanitizer, which set `sanitized`.
-//! `allocations` is left out: it counts the calls of an allocator of its own.
+//! The tests of the directory `tests` as unit tests, for builds with the address sanitizer, which set
+//! `sanitized`.
 
+#[path = "../allocations.rs"]
+mod allocations;
 #[path = "../differential.rs"]
 mod differential;
 #[path = "../groups.rs"]
@@ -21,3 +23,17 @@ mod signature;
 mod suite;
 #[path = "../table.rs"]
 mod table;
+
+/// A file that is added to the directory is added here, too.
+#[test]
+fn every_file_is_here() {
+    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/tests");
+    let files = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name());
+    for file in files.filter_map(|name| Some(name.to_str()?.strip_suffix(".rs")?.to_owned())) {
+        let module = format!("\nmod {file};\n");
+        assert!(
+            include_str!("mod.rs").contains(&module),
+            "{file}.rs is not tested with the address sanitizer"
+        );
+    }
+}
