@@ -5,7 +5,7 @@
 #
 #   OUT=$(mktemp -d) .clusterfuzzlite/build.sh
 #
-# BROADCHECK may name a built command, which is not built again then.
+# If BROADCHECK names a built command, by its path from the top of the checkout, it writes the seeds and no other is built.
 if [ -n "${SRC:-}" ]; then
     cd "$SRC/broadcheck"
 else
