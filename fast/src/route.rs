@@ -19,7 +19,7 @@ use crate::program::{
     schedule, shortest_row,
 };
 use crate::rows::RowsCall;
-use crate::scratch::REGISTER_BYTES;
+use crate::scratch::{CACHE_LINE, REGISTER_BYTES};
 use crate::step_call::StepCall;
 use crate::sum_call::SumCall;
 use crate::tiling::{Axes, OperandLayout, Tiling};
@@ -244,10 +244,10 @@ fn pair_route(task: Task, problem: &Problem<'_>, lowered: &Lowered) -> Option<Ro
     };
     let layouts = [*a, *b].map(|place| lowered.layout(&problem.operands()[place], place));
     let axes = Axes::of(lowered.loops(), &layouts);
-    let non_temporal = task.is_non_temporal();
+    let (non_temporal, line) = (task.is_non_temporal(), CACHE_LINE / size_of_dtype(task.dtype));
     let mut tiling = Tiling::default();
     let mut attempt = |block: usize, wide: usize| {
-        tiling.cut(&axes, |place| layouts[place].offset, block, wide);
+        tiling.cut(&axes, |place| layouts[place].offset, (block, wide), line);
         let work = pair(function, task.dtype, &tiling, non_temporal)?;
         is_fastest(&work, task.table.level, non_temporal).then_some(work)
     };
@@ -259,7 +259,7 @@ fn pair_route(task: Task, problem: &Problem<'_>, lowered: &Lowered) -> Option<Ro
         Some(work) => work,
         None => {
             let (work, block) = grid(function, (task.dtype, task.table.level), &axes, WIDEST_BLOCK)?;
-            tiling.cut(&axes, |place| layouts[place].offset, block, block);
+            tiling.cut(&axes, |place| layouts[place].offset, (block, block), line);
             program.needs[bank_of(task.dtype) as usize].0 = 1;
             work
         }
@@ -392,7 +392,7 @@ pub(crate) fn compile<'a>(
         u32::try_from(place.unwrap_or(used.len())).unwrap_or(u32::MAX)
     };
     let (mut tiling, mut program) = (Tiling::default(), Program::default());
-    let block = REGISTER_BYTES / widest(graph);
+    let (block, line) = (REGISTER_BYTES / widest(graph), CACHE_LINE / widest(graph));
     let mut is_one_tile = false;
     if count <= block {
         tiling = Tiling::whole(shape, count, layouts.iter().copied());
@@ -411,10 +411,10 @@ pub(crate) fn compile<'a>(
         }
     };
     let mut attempt = |block: usize, wide: usize| -> Result<Attempt, NoKernel> {
-        tiling.cut(&axes, |place| layouts[place].offset, block, wide);
+        tiling.cut(&axes, |place| layouts[place].offset, (block, wide), line);
         panel(&mut tiling);
         if tiling.panel != 0 && tiling.full > PANEL_BLOCK {
-            tiling.cut(&axes, |place| layouts[place].offset, PANEL_BLOCK, PANEL_BLOCK);
+            tiling.cut(&axes, |place| layouts[place].offset, (PANEL_BLOCK, PANEL_BLOCK), line);
             panel(&mut tiling);
         }
         schedule((task.table, task.half), &mut program, root, &tiling, non_temporal, access_of)?;

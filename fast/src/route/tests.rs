@@ -125,6 +125,21 @@ fn choices_run_over_long_rows_in_place() {
 /// Chains with exp compute rows one by one, so short ones are gathered: a column in every tile, and a row
 /// once.
 #[test]
+fn tiles_of_ragged_rows_are_whole_cache_lines() {
+    use Function as F;
+    let [x, y] = [0, 1].map(Expression::operand);
+    let less = Expression::call(F::Less, [x.clone(), y.clone()]).unwrap();
+    let expression = Expression::call(F::Select, [less, x, y]).unwrap();
+    let shapes = [[300, 33], [300, 1]];
+    let elementwise = || Operation::Elementwise { expression: expression.clone() };
+    // Of 31 rows that fit, 24 have 99 lines, and of 62 rows, 48.
+    let plan = format!("{:?}", plan_of_two(1f64, shapes, elementwise()));
+    assert!(plan.contains(&format!("full: {}", 24 * 33)), "{plan}");
+    let plan = format!("{:?}", plan_of_two(1f32, shapes, elementwise()));
+    assert!(plan.contains(&format!("full: {}", 48 * 33)), "{plan}");
+}
+
+#[test]
 fn chains_with_exp_run_over_long_rows_in_place() {
     let x = Expression::operand;
     let scaled = Expression::call(Function::Multiply, [x(0), x(1)]).unwrap();
