@@ -1,6 +1,6 @@
 //! What a plan reads and writes: borrowed slices of any dtype.
 
-use crate::arch::fetch;
+use crate::arch::Ahead;
 use broadcheck_spec::half::slice::HalfFloatSliceExt;
 use broadcheck_spec::half::{bf16, f16};
 use broadcheck_spec::{DType, Data, Element};
@@ -68,9 +68,9 @@ macro_rules! buffers {
                 match self { $(Input::$variant(values) => size_of_val(*values),)* }
             }
 
-            /// Prefetches a range of values, if all of them are there.
-            pub(crate) fn fetch(&self, places: std::ops::Range<usize>) {
-                match self { $(Input::$variant(values) => fetch(values.get(places).unwrap_or(&[])),)* }
+            /// Adds a range of values to what will be read, if all of them are there.
+            pub(crate) fn add_to(&self, ahead: &mut Ahead, places: std::ops::Range<usize>) {
+                match self { $(Input::$variant(values) => ahead.add(values.get(places).unwrap_or(&[])),)* }
             }
         }
 

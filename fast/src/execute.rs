@@ -4,8 +4,8 @@
 mod sums;
 
 use crate::arch::{
-    Argument, Arguments, CallKernel, ChainOp, Comparison, GRID_LINE, GridOperand, InPlace, Link, NonTemporal,
-    Pairing, Repeat, Select, Table, fenced,
+    Ahead, Argument, Arguments, CallKernel, ChainOp, Comparison, GRID_LINE, GridOperand, InPlace, Link,
+    NonTemporal, Pairing, Repeat, Select, Table, fenced,
 };
 use crate::buffers::{Input, Output, Stored};
 use crate::cursor::Cursor;
@@ -44,10 +44,6 @@ pub(crate) struct Run<'a> {
     /// of the whole problem. (Where 1.6 MB are read and 0.8 MB written, exp(x*y) takes 0.93 of the time.)
     pub(crate) fetches_for_exp: bool,
 }
-
-/// A function of `math` that prefetches does so once for this many bytes of its result. While it computes,
-/// nothing else reads memory.
-const FETCHED_BYTES: usize = 1 << 10;
 
 /// One tile of a run.
 struct Tile<'a, 'o> {
@@ -549,30 +545,26 @@ impl Tile<'_, '_> {
                 }
                 MathFunction::Exp | MathFunction::Log | MathFunction::Tanh => &[][..],
             };
-            if tile.run.fetches {
-                let part = FETCHED_BYTES / size_of::<T>();
-                for (at, out) in (0..).step_by(part).zip(out.chunks_mut(part)) {
-                    tile.fetch_next(count + at, out.len());
-                    let (first, second) = (part_of(first, at, out.len()), part_of(second, at, out.len()));
-                    T::compute(function, level, (first, second), out);
-                }
-            } else {
-                T::compute(function, level, (first, second), out);
-            }
+            T::compute(function, level, (first, second), tile.ahead(count), out);
             if let Some(round) = round {
                 round.run(out);
             }
         });
     }
 
-    /// Prefetches some elements of the operands that are contiguous, `from` elements behind the tile's first.
-    fn fetch_next(&self, from: usize, count: usize) {
-        for (at, (access, &used)) in self.run.tiling.accesses.iter().zip(self.run.used).enumerate() {
-            if access.kind == AccessKind::Direct {
-                let start = self.cursor.position(at) + from;
-                self.run.inputs[used as usize].fetch(start..start + count);
+    /// What the next tile will read of the operands that are contiguous, if it is to be prefetched: `count`
+    /// elements behind those of this tile.
+    fn ahead(&self, count: usize) -> Ahead {
+        let mut ahead = Ahead::NONE;
+        if self.run.fetches {
+            for (at, (access, &used)) in self.run.tiling.accesses.iter().zip(self.run.used).enumerate() {
+                if access.kind == AccessKind::Direct {
+                    let start = self.cursor.position(at) + count;
+                    self.run.inputs[used as usize].add_to(&mut ahead, start..start + count);
+                }
             }
         }
+        ahead
     }
 
     fn spread<T: Lane>(&mut self, source: Source, target: Target, count: usize) {
@@ -637,9 +629,4 @@ impl Tile<'_, '_> {
         }
         self.output = output;
     }
-}
-
-/// Some elements of an argument, or the one that it has.
-fn part_of<T>(values: &[T], at: usize, count: usize) -> &[T] {
-    values.get(at..at + count).unwrap_or(values)
 }

@@ -272,8 +272,8 @@ fn a_large_gradient_is_summed_by_regions() {
     assert_eq!(success.tensor.values(), &expected.into());
 }
 
-/// Operands that are larger than a second-level cache are prefetched while functions are computed, in parts
-/// of the tile. The last part and the last tile are shorter.
+/// Of operands that are larger than a second-level cache, the next tile is prefetched while functions are
+/// computed. The last tile is shorter.
 #[test]
 fn functions_of_large_operands_are_those_of_each_element() {
     let x = Expression::operand;

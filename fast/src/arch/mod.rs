@@ -81,7 +81,7 @@ pub(crate) use grid::{GridOperand, LINE as GRID_LINE};
 pub(crate) use group::counted;
 pub(crate) use permuted::Permutations;
 pub(crate) use rows::Rows;
-pub(crate) use stream::{NonTemporal, fenced, fetch};
+pub(crate) use stream::{Ahead, NonTemporal, fenced};
 pub(crate) use sum::Reduction;
 pub(crate) use table::{CallKernel, FloatKernels, Kernels, Table, table};
 

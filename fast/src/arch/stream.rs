@@ -21,11 +21,54 @@ pub(super) fn prefetch(from: *const u8) {
     let _ = from;
 }
 
-/// Prefetches all values.
-pub(crate) fn fetch<T>(values: &[T]) {
-    let from = values.as_ptr().cast::<u8>();
-    for line in 0..size_of_val(values).div_ceil(LINE) {
-        prefetch(from.wrapping_add(line * LINE));
+/// The operands that a function can prefetch while it computes.
+const STREAMS: usize = 3;
+
+/// What will be read next, of up to three operands. A function that takes longer to compute than to read
+/// prefetches it element by element. Prefetched all at once, it would wait for the few lines that a core can
+/// be waiting for, and the processor's own prefetching would not run ahead. (`benches/gradients`)
+#[derive(Clone, Copy)]
+pub(crate) struct Ahead {
+    /// Of each operand, the first value and the bytes of one.
+    streams: [(*const u8, usize); STREAMS],
+    count: usize,
+}
+
+impl Ahead {
+    /// Nothing.
+    pub(crate) const NONE: Ahead = Ahead { streams: [(std::ptr::null(), 0); STREAMS], count: 0 };
+
+    /// Adds values, as many as will be computed, if there is room for them.
+    pub(crate) fn add<T>(&mut self, values: &[T]) {
+        if !values.is_empty() && self.count < STREAMS {
+            self.streams[self.count] = (values.as_ptr().cast(), size_of::<T>());
+            self.count += 1;
+        }
+    }
+
+    /// Whether there is nothing.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Prefetches the lines of `count` values of each operand from `at` on, while as many are computed.
+    #[inline(always)]
+    pub(crate) fn fetch(&self, at: usize, count: usize) {
+        self.lines(at, count, prefetch);
+    }
+
+    #[inline(always)]
+    fn lines(&self, at: usize, count: usize, mut each: impl FnMut(*const u8)) {
+        let mut stream = 0;
+        while stream < self.count {
+            let (from, bytes) = self.streams[stream];
+            let mut line = 0;
+            while line < count * bytes {
+                each(from.wrapping_add(at * bytes + line));
+                line += LINE;
+            }
+            stream += 1;
+        }
     }
 }
 
@@ -103,4 +146,36 @@ thread_local! {
 /// Copies with ordinary stores, for levels without non-temporal ones. Both have the same length.
 pub(super) fn plain<T: Copy>(from: &[T], to: &mut [T]) {
     to.copy_from_slice(from);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lines_of_what_is_ahead_are_those_of_each_operand() {
+        let (wide, narrow, empty) = ([0f64; 64], [0u16; 64], [0f32; 0]);
+        let mut ahead = Ahead::NONE;
+        ahead.add(&wide);
+        ahead.add(&empty);
+        ahead.add(&narrow);
+        let mut found = Vec::new();
+        ahead.lines(16, 32, |line| found.push(line));
+        let [wide, narrow] = [wide.as_ptr().cast::<u8>(), narrow.as_ptr().cast::<u8>()];
+        // 32 f64 are four lines, behind 16 others, and 32 numbers of two bytes are one.
+        let expected = [128, 192, 256, 320].map(|at| wide.wrapping_add(at));
+        assert_eq!(found, [&expected[..], &[narrow.wrapping_add(32)]].concat());
+    }
+
+    #[test]
+    fn no_more_operands_than_there_is_room_for_are_ahead() {
+        let values = [[0f32; 16]; STREAMS + 1];
+        let mut ahead = Ahead::NONE;
+        values.iter().for_each(|values| ahead.add(values));
+        let mut found = Vec::new();
+        ahead.lines(0, 16, |line| found.push(line));
+        let expected: Vec<*const u8> =
+            values[..STREAMS].iter().map(|values| values.as_ptr().cast()).collect();
+        assert_eq!(found, expected);
+    }
 }

@@ -1,6 +1,6 @@
 //! The steps that add up values: a register, or what a chain or a choice computes.
 
-use super::{FETCHED_BYTES, Links, Tile};
+use super::{Links, Tile};
 use crate::arch::{Argument, ChainOp, Comparison, Link, Reduction};
 use crate::buffers::Output;
 use crate::fill::gather_sum;
@@ -8,6 +8,9 @@ use crate::program::{Onto, Source};
 use crate::scratch::{Float, Lane};
 use crate::tiling::{AccessKind, Tiling};
 use std::ops::Range;
+
+/// The bytes of each operand that are prefetched before a tile is added up.
+const FETCHED_BYTES: usize = 1 << 10;
 
 /// The rows that are added up.
 #[derive(Clone, Copy)]
@@ -106,11 +109,9 @@ impl Tile<'_, '_> {
         let start = self.cursor.position(access);
         let pattern = self.run.tiling.pattern(access);
         let values = self.read::<T>(source, count);
-        // While a tile is added, nothing else reads memory either: 0.89 instead of 0.97 ns per element of the
+        // While a tile is added, nothing else reads memory: 0.89 instead of 0.97 ns per element of the
         // gradient of a maximum over 2000x2000, 0.49 instead of 0.51 of a select.
-        if self.run.fetches {
-            self.fetch_next(count, (FETCHED_BYTES / size_of::<T>()).min(count));
-        }
+        self.ahead(count).fetch(0, (FETCHED_BYTES / size_of::<T>()).min(count));
         gather_sum(T::float_kernels(self.run.table), T::output(&mut output), start, pattern, values);
         self.output = output;
     }

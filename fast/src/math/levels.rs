@@ -5,7 +5,7 @@ use super::real::Real;
 use super::vector::{Vector, each};
 use super::{log, power, tanh};
 use crate::Level;
-use crate::arch::counted;
+use crate::arch::{Ahead, counted};
 
 /// A function of one argument over vectors.
 trait Function {
@@ -70,13 +70,14 @@ fn padded<T: Real>(values: &[T]) -> [T; GROUP] {
 
 /// A function over a slice. The last group overlaps the one before. What is shorter than a group is padded
 /// and given to `again`, the function that is compiled of this one: so it has the code of a group, which
-/// takes long to compile, once.
+/// takes long to compile, once. What is ahead is prefetched, except where `out` is shorter than a group.
 ///
 /// # Safety
 /// The machine has the instructions of `V`.
 #[inline(always)]
 unsafe fn unary<V: Vector<Element: Real>, F: Function, const U: usize>(
     x: &[V::Element],
+    ahead: Ahead,
     out: &mut [V::Element],
     again: impl Fn(&[V::Element], &mut [V::Element]),
 ) {
@@ -92,6 +93,7 @@ unsafe fn unary<V: Vector<Element: Real>, F: Function, const U: usize>(
     let mut at = 0;
     while at < count {
         let start = at.min(count - step);
+        ahead.fetch(at, step);
         // SAFETY: the caller guarantees the instructions.
         write(F::of(unsafe { read::<V, U>(x, start) }), out, start);
         at += step;
@@ -187,6 +189,7 @@ impl Raised for PowerByExponent {
 unsafe fn powers<V: Vector<Element: Real>, F: Raised, const U: usize>(
     x: &[V::Element],
     y: &[V::Element],
+    ahead: Ahead,
     out: &mut [V::Element],
     again: impl Fn(&[V::Element], &[V::Element], &mut [V::Element]),
 ) {
@@ -208,6 +211,7 @@ unsafe fn powers<V: Vector<Element: Real>, F: Raised, const U: usize>(
         let mut at = 0;
         while at < count {
             let start = at.min(count - step);
+            ahead.fetch(at, step);
             if at == 0 || x.len() > 1 {
                 let bases = read_or_spread(x, start);
                 (logarithm, of_base) = (power::logarithm_of(bases), F::of_base(bases));
@@ -254,70 +258,78 @@ fn correct<T: Real, F: Raised>((x, y): (&[T], &[T]), start: usize, group: &mut [
 macro_rules! kernels {
     ([$($feature:meta)?] $f64:ty, $f32:ty, log: $log:literal, group: $group:literal) => {
         $(#[$feature])?
-        pub(crate) fn log_f64(x: &[f64], out: &mut [f64]) {
+        pub(crate) fn log_f64(x: &[f64], ahead: Ahead, out: &mut [f64]) {
             // SAFETY: this function is compiled with the instructions of the vectors, so its caller checks
             // that the machine has them. So do the following.
-            unsafe { unary::<$f64, Log, $log>(x, out, |x, out| log_f64(x, out)) }
+            unsafe { unary::<$f64, Log, $log>(x, ahead, out, |x, out| log_f64(x, Ahead::NONE, out)) }
         }
         $(#[$feature])?
-        pub(crate) fn log_f32(x: &[f32], out: &mut [f32]) {
+        pub(crate) fn log_f32(x: &[f32], ahead: Ahead, out: &mut [f32]) {
             // SAFETY: as above.
-            unsafe { unary::<$f32, Log, $log>(x, out, |x, out| log_f32(x, out)) }
+            unsafe { unary::<$f32, Log, $log>(x, ahead, out, |x, out| log_f32(x, Ahead::NONE, out)) }
         }
         $(#[$feature])?
-        pub(crate) fn tanh_f64(x: &[f64], out: &mut [f64]) {
+        pub(crate) fn tanh_f64(x: &[f64], ahead: Ahead, out: &mut [f64]) {
             // SAFETY: as above.
-            unsafe { unary::<$f64, Tanh, $group>(x, out, |x, out| tanh_f64(x, out)) }
+            unsafe { unary::<$f64, Tanh, $group>(x, ahead, out, |x, out| tanh_f64(x, Ahead::NONE, out)) }
         }
         $(#[$feature])?
-        pub(crate) fn tanh_f32(x: &[f32], out: &mut [f32]) {
+        pub(crate) fn tanh_f32(x: &[f32], ahead: Ahead, out: &mut [f32]) {
             // SAFETY: as above.
-            unsafe { unary::<$f32, Tanh, $group>(x, out, |x, out| tanh_f32(x, out)) }
+            unsafe { unary::<$f32, Tanh, $group>(x, ahead, out, |x, out| tanh_f32(x, Ahead::NONE, out)) }
         }
         $(#[$feature])?
-        pub(crate) fn power_by_base_f64(x: &[f64], y: &[f64], out: &mut [f64]) {
-            // SAFETY: as above.
-            unsafe {
-                powers::<$f64, PowerByBase, $group>(x, y, out, |x, y, out| power_by_base_f64(x, y, out));
-            }
-        }
-        $(#[$feature])?
-        pub(crate) fn power_by_exponent_f64(x: &[f64], y: &[f64], out: &mut [f64]) {
+        pub(crate) fn power_by_base_f64(x: &[f64], y: &[f64], ahead: Ahead, out: &mut [f64]) {
             // SAFETY: as above.
             unsafe {
-                powers::<$f64, PowerByExponent, $group>(x, y, out, |x, y, out| {
-                    power_by_exponent_f64(x, y, out);
+                powers::<$f64, PowerByBase, $group>(x, y, ahead, out, |x, y, out| {
+                    power_by_base_f64(x, y, Ahead::NONE, out);
                 });
             }
         }
         $(#[$feature])?
-        pub(crate) fn power_f64(x: &[f64], y: &[f64], out: &mut [f64]) {
+        pub(crate) fn power_by_exponent_f64(x: &[f64], y: &[f64], ahead: Ahead, out: &mut [f64]) {
             // SAFETY: as above.
             unsafe {
-                powers::<$f64, Power, $group>(x, y, out, |x, y, out| power_f64(x, y, out));
-            }
-        }
-        $(#[$feature])?
-        pub(crate) fn power_by_base_f32(x: &[f32], y: &[f32], out: &mut [f32]) {
-            // SAFETY: as above.
-            unsafe {
-                powers::<$f32, PowerByBase, $group>(x, y, out, |x, y, out| power_by_base_f32(x, y, out));
-            }
-        }
-        $(#[$feature])?
-        pub(crate) fn power_by_exponent_f32(x: &[f32], y: &[f32], out: &mut [f32]) {
-            // SAFETY: as above.
-            unsafe {
-                powers::<$f32, PowerByExponent, $group>(x, y, out, |x, y, out| {
-                    power_by_exponent_f32(x, y, out);
+                powers::<$f64, PowerByExponent, $group>(x, y, ahead, out, |x, y, out| {
+                    power_by_exponent_f64(x, y, Ahead::NONE, out);
                 });
             }
         }
         $(#[$feature])?
-        pub(crate) fn power_f32(x: &[f32], y: &[f32], out: &mut [f32]) {
+        pub(crate) fn power_f64(x: &[f64], y: &[f64], ahead: Ahead, out: &mut [f64]) {
             // SAFETY: as above.
             unsafe {
-                powers::<$f32, Power, $group>(x, y, out, |x, y, out| power_f32(x, y, out));
+                powers::<$f64, Power, $group>(x, y, ahead, out, |x, y, out| {
+                    power_f64(x, y, Ahead::NONE, out);
+                });
+            }
+        }
+        $(#[$feature])?
+        pub(crate) fn power_by_base_f32(x: &[f32], y: &[f32], ahead: Ahead, out: &mut [f32]) {
+            // SAFETY: as above.
+            unsafe {
+                powers::<$f32, PowerByBase, $group>(x, y, ahead, out, |x, y, out| {
+                    power_by_base_f32(x, y, Ahead::NONE, out);
+                });
+            }
+        }
+        $(#[$feature])?
+        pub(crate) fn power_by_exponent_f32(x: &[f32], y: &[f32], ahead: Ahead, out: &mut [f32]) {
+            // SAFETY: as above.
+            unsafe {
+                powers::<$f32, PowerByExponent, $group>(x, y, ahead, out, |x, y, out| {
+                    power_by_exponent_f32(x, y, Ahead::NONE, out);
+                });
+            }
+        }
+        $(#[$feature])?
+        pub(crate) fn power_f32(x: &[f32], y: &[f32], ahead: Ahead, out: &mut [f32]) {
+            // SAFETY: as above.
+            unsafe {
+                powers::<$f32, Power, $group>(x, y, ahead, out, |x, y, out| {
+                    power_f32(x, y, Ahead::NONE, out);
+                });
             }
         }
     };
@@ -360,18 +372,28 @@ macro_rules! dispatch {
         ///
         /// If the lengths differ.
         pub fn $name(level: Level, $($x: $type,)* out: &mut [$out]) {
-            match level {
-                // SAFETY: the guard checks that the machine has the features for which the callee is
-                // compiled.
-                #[cfg(target_arch = "x86_64")]
-                Level::Avx512 if level.is_available() => unsafe { avx512::$name($($x,)* out) },
-                // SAFETY: as above.
-                #[cfg(target_arch = "x86_64")]
-                Level::Avx2 if level.is_available() => unsafe { avx2::$name($($x,)* out) },
-                Level::Portable | Level::Avx2 | Level::Avx512 => portable::$name($($x,)* out),
-            }
+            with_ahead::$name(level, $($x,)* Ahead::NONE, out);
         }
-    )* };
+    )*
+
+    /// The same functions, which prefetch what is ahead.
+    pub(super) mod with_ahead {
+        use super::*;
+        $(
+            pub(in crate::math) fn $name(level: Level, $($x: $type,)* ahead: Ahead, out: &mut [$out]) {
+                match level {
+                    // SAFETY: the guard checks that the machine has the features for which the callee is
+                    // compiled.
+                    #[cfg(target_arch = "x86_64")]
+                    Level::Avx512 if level.is_available() => unsafe { avx512::$name($($x,)* ahead, out) },
+                    // SAFETY: as above.
+                    #[cfg(target_arch = "x86_64")]
+                    Level::Avx2 if level.is_available() => unsafe { avx2::$name($($x,)* ahead, out) },
+                    Level::Portable | Level::Avx2 | Level::Avx512 => portable::$name($($x,)* ahead, out),
+                }
+            }
+        )*
+    } };
 }
 
 dispatch! {

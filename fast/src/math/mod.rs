@@ -81,7 +81,7 @@ mod real;
 mod tanh;
 
 use crate::Level;
-use crate::arch::{ChainOp, Kernels, Link, table, vector};
+use crate::arch::{Ahead, ChainOp, Kernels, Link, table, vector};
 use crate::route::are_beyond_caches;
 use broadcheck_spec::Function;
 use real::Real;
@@ -97,6 +97,23 @@ fn exp<T>(kernels: &Kernels<T>, x: &[T], out: &mut [T]) {
     let exp = Link { op: ChainOp::Exp, values: &[], step: 0, scalar: true };
     let fetches = are_beyond_caches(size_of_val(x).saturating_add(size_of_val(out)));
     kernels.chains().run(&first, (&mut [exp], fetches), 1, out);
+}
+
+/// The bytes of what exp computes between two parts of what is ahead, which the loop of chains does not
+/// prefetch.
+const PART: usize = 1 << 10;
+
+/// The same, while what is ahead is prefetched.
+fn exp_with<T>(kernels: &Kernels<T>, x: &[T], ahead: Ahead, out: &mut [T]) {
+    if ahead.is_empty() {
+        return exp(kernels, x, out);
+    }
+    assert_eq!(x.len(), out.len(), "lengths differ");
+    let part = PART / size_of::<T>();
+    for (at, (x, out)) in (0..).step_by(part).zip(x.chunks(part).zip(out.chunks_mut(part))) {
+        ahead.fetch(at, out.len());
+        exp(kernels, x, out);
+    }
 }
 
 /// e^x, element by element.
@@ -218,13 +235,18 @@ impl MathFunction {
 /// An element type that this module computes with.
 pub(crate) trait Math: Sized {
     /// A function of `a`, or of `a` and `b`, element by element. Of two arguments, each may be one value for
-    /// all elements.
-    fn compute(function: MathFunction, level: Level, arguments: (&[Self], &[Self]), out: &mut [Self]);
+    /// all elements. What is ahead is prefetched meanwhile.
+    fn compute(
+        function: MathFunction,
+        level: Level,
+        arguments: (&[Self], &[Self]),
+        ahead: Ahead,
+        out: &mut [Self],
+    );
 }
 
 macro_rules! math {
     (impl Math for $type:ident {
-        exp: $exp:ident,
         log: $log:ident,
         tanh: $tanh:ident,
         power: $power:ident,
@@ -236,15 +258,18 @@ macro_rules! math {
                 function: MathFunction,
                 level: Level,
                 (a, b): (&[$type], &[$type]),
+                ahead: Ahead,
                 out: &mut [$type],
             ) {
                 match function {
-                    MathFunction::Exp => $exp(level, a, out),
-                    MathFunction::Log => $log(level, a, out),
-                    MathFunction::Tanh => $tanh(level, a, out),
-                    MathFunction::Power => $power(level, a, b, out),
-                    MathFunction::PowerByBase => $by_base(level, a, b, out),
-                    MathFunction::PowerByExponent => $by_exponent(level, a, b, out),
+                    MathFunction::Exp => exp_with(&table(level).$type, a, ahead, out),
+                    MathFunction::Log => levels::with_ahead::$log(level, a, ahead, out),
+                    MathFunction::Tanh => levels::with_ahead::$tanh(level, a, ahead, out),
+                    MathFunction::Power => levels::with_ahead::$power(level, a, b, ahead, out),
+                    MathFunction::PowerByBase => levels::with_ahead::$by_base(level, a, b, ahead, out),
+                    MathFunction::PowerByExponent => {
+                        levels::with_ahead::$by_exponent(level, a, b, ahead, out)
+                    }
                 }
             }
         }
@@ -253,7 +278,6 @@ macro_rules! math {
 
 math! {
     impl Math for f64 {
-        exp: exp_f64,
         log: log_f64,
         tanh: tanh_f64,
         power: power_f64,
@@ -264,7 +288,6 @@ math! {
 
 math! {
     impl Math for f32 {
-        exp: exp_f32,
         log: log_f32,
         tanh: tanh_f32,
         power: power_f32,
