@@ -122,8 +122,6 @@ fn choices_run_over_long_rows_in_place() {
     }
 }
 
-/// Chains with exp compute rows one by one, so short ones are gathered: a column in every tile, and a row
-/// once.
 #[test]
 fn tiles_of_ragged_rows_are_whole_cache_lines() {
     use Function as F;
@@ -139,6 +137,8 @@ fn tiles_of_ragged_rows_are_whole_cache_lines() {
     assert!(plan.contains(&format!("full: {}", 48 * 33)), "{plan}");
 }
 
+/// Chains with exp compute rows one by one, so short ones are gathered: a column in every tile, and a row
+/// once.
 #[test]
 fn chains_with_exp_run_over_long_rows_in_place() {
     let x = Expression::operand;
