@@ -4,7 +4,7 @@
 mod sums;
 
 use crate::arch::{
-    Ahead, Argument, Arguments, CallKernel, ChainOp, Comparison, GRID_LINE, GridOperand, InPlace, Link,
+    Ahead, Argument, Arguments, CACHE_LINE, CallKernel, ChainOp, Comparison, GridOperand, InPlace, Link,
     NonTemporal, Pairing, Repeat, Select, Table, fenced,
 };
 use crate::buffers::{Input, Output, Stored};
@@ -493,8 +493,8 @@ impl Tile<'_, '_> {
                 let steps = layout.steps.map(|step| step as usize);
                 GridOperand { values: &source[start..], steps, scalar: layout.scalar }
             });
-            let lines = out.as_ptr().align_offset(GRID_LINE) == 0
-                && (width * size_of::<T>()).is_multiple_of(GRID_LINE);
+            let lines = out.as_ptr().align_offset(CACHE_LINE) == 0
+                && (width * size_of::<T>()).is_multiple_of(CACHE_LINE);
             let stores = match tile.stores {
                 Some(stores) if !lines => stores,
                 stores => return grid.run(pairing, a, b, (rows, width), stores, out),

@@ -2,7 +2,7 @@
 //! within them. Nothing is gathered, whatever the pattern of the outer axes.
 
 use crate::Level;
-use crate::arch::{GRID_LINE, Pairing};
+use crate::arch::{CACHE_LINE, Pairing};
 use crate::pair::stored_bank;
 use crate::program::Work;
 use crate::rows::are_ragged;
@@ -35,7 +35,7 @@ pub(crate) fn grid(
         FloatBank::F32 => 4,
     };
     let ((width, within), (length, along)) = (axes.axis(0)?, axes.axis(1)?);
-    if !(GRID_LINE / bytes..LONG_ROW).contains(&width) || are_ragged(axes, function, bytes, level) {
+    if !(CACHE_LINE / bytes..LONG_ROW).contains(&width) || are_ragged(axes, function, bytes, level) {
         return None;
     }
     let (whole, part) = match *within {

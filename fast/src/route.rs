@@ -3,7 +3,7 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 use crate::Level;
-use crate::arch::Table;
+use crate::arch::{CACHE_LINE, Table};
 use crate::error::NoKernel;
 use crate::fold::{FoldCall, may_fold, operands, takes_rows};
 use crate::grid::grid;
@@ -19,7 +19,7 @@ use crate::program::{
     schedule, shortest_row,
 };
 use crate::rows::RowsCall;
-use crate::scratch::{CACHE_LINE, REGISTER_BYTES};
+use crate::scratch::REGISTER_BYTES;
 use crate::step_call::StepCall;
 use crate::sum_call::SumCall;
 use crate::tiling::{Axes, OperandLayout, Tiling};

@@ -10,9 +10,6 @@ use crate::math::Math;
 /// as long (`benches/sweep`).
 pub(crate) const REGISTER_BYTES: usize = 8 << 10;
 
-/// The bytes of a cache line, to which registers and most outputs are aligned.
-pub(crate) const CACHE_LINE: usize = 64;
-
 /// One vector register, aligned to a cache line. `A` is an array of [`REGISTER_BYTES`].
 #[repr(align(64))]
 pub(crate) struct Block<A>(A);

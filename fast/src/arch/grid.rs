@@ -1,14 +1,13 @@
 //! A binary function over a grid of short rows. In each row, an operand is either read contiguously or is one
 //! value. Nothing is gathered first, which for short rows would take longer than the function itself.
+//!
+//! A row has at least a cache line, which is at least as large as a vector of any level. Rows written with
+//! non-temporal stores are whole, aligned lines.
 
 use super::expand::Pairing;
 use super::extent::Extent;
-use super::stream::NonTemporal;
+use super::stream::{LINE, NonTemporal};
 use super::vector::Vector;
-
-/// Rows have at least this many bytes: a cache line, which is at least as large as a vector of any level.
-/// Rows written with non-temporal stores are whole, aligned lines.
-pub(crate) const LINE: usize = 64;
 
 /// An operand of a grid: blocks of rows, one after another.
 #[derive(Clone, Copy)]

@@ -77,11 +77,11 @@ pub(crate) use chain::{ChainKind, ChainOp, Link};
 pub(crate) use choice::{Argument, Comparison};
 pub(crate) use condition::{Arguments, Condition, Order};
 pub(crate) use expand::{MAX_REPEAT, Pairing, Repeat};
-pub(crate) use grid::{GridOperand, LINE as GRID_LINE};
+pub(crate) use grid::GridOperand;
 pub(crate) use group::counted;
 pub(crate) use permuted::Permutations;
 pub(crate) use rows::Rows;
-pub(crate) use stream::{Ahead, NonTemporal, fenced};
+pub(crate) use stream::{Ahead, LINE as CACHE_LINE, NonTemporal, fenced};
 pub(crate) use sum::Reduction;
 pub(crate) use table::{CallKernel, FloatKernels, Kernels, Table, table};
 

@@ -6,7 +6,7 @@ use super::element::Element;
 use std::marker::PhantomData;
 
 /// The bytes of a cache line.
-pub(super) const LINE: usize = 64;
+pub(crate) const LINE: usize = 64;
 
 /// Prefetches a cache line into every cache. The address may be invalid. A non-temporal prefetch costs more
 /// than it gains: on Intel, sums beyond the caches took up to 2.7 times as long with it (`benches/quick`).
@@ -22,26 +22,26 @@ pub(super) fn prefetch(from: *const u8) {
 }
 
 /// The operands that a function can prefetch while it computes.
-const STREAMS: usize = 3;
+const OPERANDS: usize = 3;
 
 /// What will be read next, of up to three operands. A function that takes longer to compute than to read
-/// prefetches it element by element. Prefetched all at once, it would wait for the few lines that a core can
-/// be waiting for, and the processor's own prefetching would not run ahead. (`benches/gradients`)
+/// prefetches it as it computes, group by group. (Prefetched in parts of a KiB, the gradient of a power took
+/// up to 1.5 times as long beyond the caches, `benches/gradients`: a core can wait for few lines at a time.)
 #[derive(Clone, Copy)]
 pub(crate) struct Ahead {
     /// Of each operand, the first value and the bytes of one.
-    streams: [(*const u8, usize); STREAMS],
+    operands: [(*const u8, usize); OPERANDS],
     count: usize,
 }
 
 impl Ahead {
     /// Nothing.
-    pub(crate) const NONE: Ahead = Ahead { streams: [(std::ptr::null(), 0); STREAMS], count: 0 };
+    pub(crate) const NONE: Ahead = Ahead { operands: [(std::ptr::null(), 0); OPERANDS], count: 0 };
 
     /// Adds values, as many as will be computed, if there is room for them.
     pub(crate) fn add<T>(&mut self, values: &[T]) {
-        if !values.is_empty() && self.count < STREAMS {
-            self.streams[self.count] = (values.as_ptr().cast(), size_of::<T>());
+        if !values.is_empty() && self.count < OPERANDS {
+            self.operands[self.count] = (values.as_ptr().cast(), size_of::<T>());
             self.count += 1;
         }
     }
@@ -59,15 +59,15 @@ impl Ahead {
 
     #[inline(always)]
     fn lines(&self, at: usize, count: usize, mut each: impl FnMut(*const u8)) {
-        let mut stream = 0;
-        while stream < self.count {
-            let (from, bytes) = self.streams[stream];
+        let mut operand = 0;
+        while operand < self.count {
+            let (from, bytes) = self.operands[operand];
             let mut line = 0;
             while line < count * bytes {
                 each(from.wrapping_add(at * bytes + line));
                 line += LINE;
             }
-            stream += 1;
+            operand += 1;
         }
     }
 }
@@ -169,13 +169,13 @@ mod tests {
 
     #[test]
     fn no_more_operands_than_there_is_room_for_are_ahead() {
-        let values = [[0f32; 16]; STREAMS + 1];
+        let values = [[0f32; 16]; OPERANDS + 1];
         let mut ahead = Ahead::NONE;
         values.iter().for_each(|values| ahead.add(values));
         let mut found = Vec::new();
         ahead.lines(0, 16, |line| found.push(line));
         let expected: Vec<*const u8> =
-            values[..STREAMS].iter().map(|values| values.as_ptr().cast()).collect();
+            values[..OPERANDS].iter().map(|values| values.as_ptr().cast()).collect();
         assert_eq!(found, expected);
     }
 }
