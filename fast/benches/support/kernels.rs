@@ -107,6 +107,13 @@ pub(crate) fn read<V: Vector>(values: &[V::Element], at: usize) -> Four<V> {
     unsafe { [V::load(at(0)), V::load(at(1)), V::load(at(2)), V::load(at(3))] }
 }
 
+/// One vector from an index on.
+#[inline(always)]
+pub(crate) fn read_one<V: Vector>(values: &[V::Element], at: usize) -> V {
+    // SAFETY: the machine has the level of the loop, and the slice has the elements.
+    unsafe { V::load(values[at..at + V::WIDTH].as_ptr()) }
+}
+
 /// Four vectors of one value.
 #[inline(always)]
 pub(crate) fn splat<V: Vector>(value: V::Element) -> Four<V> {
