@@ -52,6 +52,7 @@ mod one_tile;
 mod pair;
 mod parallel;
 mod parts;
+mod pick;
 mod plan;
 mod problem;
 mod program;

@@ -228,6 +228,7 @@ impl Plan {
     /// | `pair` | one call of two operands in one step: one is repeated, rows are short, or the result is large |
     /// | `transposed` | one call of two operands of which one is transposed |
     /// | `rows` | one call of two operands over long rows |
+    /// | `select of rows` | one `select` by a condition with one value for each row |
     /// | `chain` | calls over one row, each with the result of the one before |
     /// | `chain of rows` | the same over many rows at once |
     /// | `choice of rows` | one choice by a comparison over many rows, or parts of one row, at once |
@@ -247,6 +248,7 @@ impl Plan {
             Route::Pair(_) => "pair",
             Route::Turned(_) => "transposed",
             Route::Rows(_) => "rows",
+            Route::Pick(_) => "select of rows",
             Route::Fold(call) => {
                 if call.rows == 1 {
                     "chain"
@@ -369,6 +371,7 @@ impl Plan {
             Route::Single(call) => call.run(inputs, output),
             Route::Turned(call) => call.run(self.task.table, inputs, output.all()),
             Route::Rows(call) => call.run(inputs, output),
+            Route::Pick(call) => call.run(inputs, output),
             Route::Fold(call) => call.run(self.task.table, inputs, output),
             Route::Step(call) => call.run(self.task.table, inputs, output),
             Route::Sum(call) => call.run(self.task.table, inputs, output),

@@ -13,6 +13,7 @@ use crate::math::MathFunction;
 use crate::one_tile::{MAX_IN_PLACE, SingleCall, as_call};
 use crate::pair::{is_fastest, pair};
 use crate::parts::{self, Parts, row_major};
+use crate::pick::PickCall;
 use crate::problem::{Computed, Form, Problem};
 use crate::program::{
     Goal, Graph, Half, Program, Root, Slope, Step, Target, ValueKind, bank_of, bytes, gradient, half,
@@ -68,6 +69,8 @@ pub(crate) enum Route {
     Turned(TurnedCall),
     /// One call of two operands over long rows.
     Rows(RowsCall),
+    /// One `select` by a condition with one value for each row.
+    Pick(PickCall),
     /// One chain over rows.
     Fold(FoldCall),
     /// One chain with numbers, one choice, or one call with a repeated operand, over one tile.
@@ -175,6 +178,11 @@ pub(crate) fn route(
         && let Some(route) = unregistered(task, problem, lowered)
     {
         return Ok(route);
+    }
+    if !task.is_staged
+        && let Some(call) = picked(task, problem, lowered)
+    {
+        return Ok(Route::Pick(call));
     }
     match fold_route(task, problem, lowered) {
         Some(call) => Ok(Route::Fold(call)),
@@ -289,6 +297,30 @@ fn unregistered(task: Task, problem: &Problem<'_>, lowered: &Lowered) -> Option<
         return None;
     }
     RowsCall::of(function, dtype, task.table, &axes, places).map(Route::Rows)
+}
+
+/// One `select` of operands by a condition with one value for each row.
+fn picked(task: Task, problem: &Problem<'_>, lowered: &Lowered) -> Option<PickCall> {
+    let expression = problem.elementwise()?;
+    let (Node::Call(call), &[Node::Operand(c), Node::Operand(a), Node::Operand(b)]) =
+        expression.nodes().split_last()?
+    else {
+        return None;
+    };
+    if call.function() != broadcheck_spec::Function::Select
+        || a == b
+        || c == a
+        || c == b
+        || task.is_non_temporal()
+    {
+        return None;
+    }
+    let operands = problem.operands();
+    let dtype = task.in_place(operands[a].dtype)?;
+    let layouts = [c, a, b].map(|place| lowered.layout(&operands[place], place));
+    let axes = Axes::of(lowered.loops(), &layouts);
+    let place = |at: usize| ([c, a, b][at], layouts[at].offset);
+    PickCall::of(dtype, &axes, [place(0), place(1), place(2)])
 }
 
 /// The route of any problem.

@@ -96,7 +96,7 @@ pub(crate) fn are_ragged(axes: &Axes, function: Function, size: usize, level: Le
 }
 
 /// The most elements of a result, so many that one thread takes them all.
-const MOST: usize = 1 << 19;
+pub(crate) const MOST: usize = 1 << 19;
 
 /// A call over rows.
 #[derive(Debug)]
@@ -104,8 +104,7 @@ pub(crate) struct RowsCall {
     kernel: BankCall,
     width: usize,
     operands: [RowOperand; 2],
-    /// The axes over the rows, innermost first.
-    axes: SmallVec<[RowAxis; 3]>,
+    over: Over<2>,
 }
 
 /// An operand of a call over rows.
@@ -119,11 +118,68 @@ struct RowOperand {
     count: usize,
 }
 
+/// The axes over the rows of `N` operands, innermost first.
+#[derive(Debug)]
+pub(crate) struct Over<const N: usize> {
+    axes: SmallVec<[RowAxis<N>; 3]>,
+}
+
 /// An axis over rows, with the step of each operand.
 #[derive(Clone, Copy, Debug)]
-struct RowAxis {
+struct RowAxis<const N: usize> {
     length: usize,
-    steps: [i64; 2],
+    steps: [i64; N],
+}
+
+impl<const N: usize> Over<N> {
+    /// All axes but the innermost one, which is that of a row, and the number of rows. `None` if there is no
+    /// other axis.
+    pub(crate) fn of(axes: &Axes) -> Option<(Over<N>, usize)> {
+        let mut over: SmallVec<[RowAxis<N>; 3]> = SmallVec::new();
+        let mut rows: usize = 1;
+        while let Some((length, steps)) = axes.axis(over.len() + 1) {
+            over.push(RowAxis { length, steps: steps.try_into().ok()? });
+            rows = rows.saturating_mul(length);
+        }
+        (!over.is_empty()).then_some((Over { axes: over }, rows))
+    }
+
+    /// Calls `row` with the position of each operand for every row, in the order of the rows.
+    pub(crate) fn each(&self, starts: [usize; N], mut row: impl FnMut([usize; N])) {
+        let Some((inner, _)) = self.axes.split_first() else { return };
+        self.blocks(starts, |mut positions| {
+            for _ in 0..inner.length {
+                row(positions);
+                positions = std::array::from_fn(|k| moved(positions[k], inner.steps[k]));
+            }
+        });
+    }
+
+    /// Calls `block` for every block of rows along the innermost axis.
+    fn blocks(&self, starts: [usize; N], mut block: impl FnMut([usize; N])) {
+        let Some((_, outer)) = self.axes.split_first() else { return };
+        let mut positions = starts;
+        let mut done: SmallVec<[usize; 2]> = SmallVec::from_elem(0, outer.len());
+        loop {
+            block(positions);
+            // To the next block: the innermost axis that has one, after the axes inside it began again.
+            let mut is_last = true;
+            for (axis, done) in outer.iter().zip(&mut done) {
+                *done += 1;
+                let ended = *done == axis.length;
+                let steps = if ended { 1 - i64::try_from(axis.length).unwrap_or(i64::MAX) } else { 1 };
+                positions = std::array::from_fn(|k| moved(positions[k], steps * axis.steps[k]));
+                if !ended {
+                    is_last = false;
+                    break;
+                }
+                *done = 0;
+            }
+            if is_last {
+                return;
+            }
+        }
+    }
 }
 
 impl RowsCall {
@@ -146,13 +202,8 @@ impl RowsCall {
         if a | b == 0 {
             return None;
         }
-        let mut over: SmallVec<[RowAxis; 3]> = SmallVec::new();
-        let mut count = width;
-        while let Some((length, &[x, y])) = axes.axis(over.len() + 1) {
-            over.push(RowAxis { length, steps: [x, y] });
-            count = count.saturating_mul(length);
-        }
-        if over.is_empty() || count > MOST {
+        let (over, rows) = Over::of(axes)?;
+        if width.saturating_mul(rows) > MOST {
             return None;
         }
         let kernel = kernel((table, half), bank, function, [a == 0, b == 0, false])?;
@@ -162,7 +213,7 @@ impl RowsCall {
             count: if step == 0 { 1 } else { width },
         };
         let operands = [operand(operands[0], a), operand(operands[1], b)];
-        Some(RowsCall { kernel, width, operands, axes: over })
+        Some(RowsCall { kernel, width, operands, over })
     }
 
     /// Computes the call.
@@ -184,10 +235,10 @@ impl RowsCall {
     /// Runs the kernel over each row of the output.
     fn each<T, R>(&self, kernel: Binary<T, R>, a: &[T], b: &[T], out: &mut [R]) {
         let [first, second] = self.operands;
-        let (mut x, mut y) = (first.offset, second.offset);
-        let Some((inner, outer)) = self.axes.split_first() else { return };
-        let mut done: SmallVec<[usize; 2]> = SmallVec::from_elem(0, outer.len());
-        for block in out.chunks_exact_mut(self.width * inner.length) {
+        let Some(inner) = self.over.axes.first() else { return };
+        let mut blocks = out.chunks_exact_mut(self.width * inner.length);
+        self.over.blocks([first.offset, second.offset], |[x, y]| {
+            let Some(block) = blocks.next() else { return };
             match inner.steps.map(usize::try_from) {
                 [Ok(along), Ok(across)] => {
                     let rows = Rows { width: self.width, steps: [along, across] };
@@ -201,19 +252,7 @@ impl RowsCall {
                     }
                 }
             }
-            // To the next block: the innermost axis that has one, after the axes inside it began again.
-            for (axis, done) in outer.iter().zip(&mut done) {
-                *done += 1;
-                let ended = *done == axis.length;
-                let steps = if ended { 1 - i64::try_from(axis.length).unwrap_or(i64::MAX) } else { 1 };
-                x = moved(x, steps * axis.steps[0]);
-                y = moved(y, steps * axis.steps[1]);
-                if !ended {
-                    break;
-                }
-                *done = 0;
-            }
-        }
+        });
     }
 }
 

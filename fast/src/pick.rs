@@ -1,0 +1,74 @@
+//! A `select` by a condition with one value for each row, such as a mask of rows: in each row, all elements
+//! are those of the same operand, so they are copied from there.
+//!
+//! Otherwise the conditions are expanded into one for each element, which takes longer than the copies
+//! (`benches/expressions`).
+#![deny(clippy::wildcard_enum_match_arm)]
+
+use crate::buffers::{Input, Output, Stored};
+use crate::dispatch::by_bank;
+use crate::program::bank_of;
+use crate::rows::{MOST, Over};
+use crate::scratch::Bank;
+use crate::tiling::Axes;
+use broadcheck_spec::DType;
+
+/// A `select` over rows.
+#[derive(Debug)]
+pub(crate) struct PickCall {
+    bank: Bank,
+    width: usize,
+    condition: Branch,
+    /// What is copied if the condition holds, and otherwise.
+    branches: [Branch; 2],
+    over: Over<3>,
+}
+
+/// An operand of a `select` over rows.
+#[derive(Clone, Copy, Debug)]
+struct Branch {
+    /// Its index among the inputs.
+    input: usize,
+    /// The position of its first element.
+    offset: usize,
+    /// Whether it has one value in each row.
+    one: bool,
+}
+
+impl PickCall {
+    /// The call over the axes of the condition and the two branches, which are `(input, offset)`, if the
+    /// condition has one value in each row, and each branch as well or contiguous ones.
+    pub(crate) fn of(dtype: DType, axes: &Axes, operands: [(usize, usize); 3]) -> Option<PickCall> {
+        let (width, &[0, a @ (0 | 1), b @ (0 | 1)]) = axes.axis(0)? else { return None };
+        let (over, rows) = Over::of(axes)?;
+        if width.saturating_mul(rows) > MOST {
+            return None;
+        }
+        let operand = |place: usize, step: i64| {
+            let (input, offset) = operands[place];
+            Branch { input, offset, one: step == 0 }
+        };
+        let branches = [operand(1, a), operand(2, b)];
+        Some(PickCall { bank: bank_of(dtype), width, condition: operand(0, 0), branches, over })
+    }
+
+    /// Computes the call.
+    pub(crate) fn run(&self, inputs: &[Input<'_>], output: &mut Output<'_>) {
+        by_bank!(self.bank, T => self.copy::<T>(inputs, output));
+    }
+
+    fn copy<T: Stored + Copy>(&self, inputs: &[Input<'_>], output: &mut Output<'_>) {
+        let conditions = bool::input(&inputs[self.condition.input]);
+        let branches = self.branches.map(|branch| T::input(&inputs[branch.input]));
+        let starts = [self.condition.offset, self.branches[0].offset, self.branches[1].offset];
+        let mut rows = T::output(output).chunks_exact_mut(self.width);
+        self.over.each(starts, |[condition, chosen, other]| {
+            let Some(out) = rows.next() else { return };
+            let (which, start) = if conditions[condition] { (0, chosen) } else { (1, other) };
+            match self.branches[which].one {
+                true => out.fill(branches[which][start]),
+                false => out.copy_from_slice(&branches[which][start..start + out.len()]),
+            }
+        });
+    }
+}
