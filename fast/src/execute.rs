@@ -4,8 +4,8 @@
 mod sums;
 
 use crate::arch::{
-    Ahead, Argument, Arguments, CACHE_LINE, CallKernel, ChainOp, Comparison, GridOperand, InPlace, Link,
-    NonTemporal, Pairing, Repeat, Select, Table, fenced,
+    Ahead, Argument, Arguments, CACHE_LINE, CallKernel, ChainOp, GridOperand, InPlace, Link, NonTemporal,
+    Pairing, Repeat, Rule, Select, Table, fenced,
 };
 use crate::buffers::{Input, Output, Stored};
 use crate::cursor::Cursor;
@@ -120,8 +120,8 @@ impl Tile<'_, '_> {
             Work::MathF32 { function, arguments, round } => {
                 self.math::<f32>(function, arguments, round, step.target, count);
             }
-            Work::Choose { comparison, bank, arguments } => {
-                by_float_bank!(bank, T => self.choose::<T>(comparison, arguments, step.target, count));
+            Work::Choose { rule, bank, arguments } => {
+                by_float_bank!(bank, T => self.choose::<T>(rule, arguments, step.target, count));
             }
             Work::Chain { bank, first, start, end, width } => {
                 let width = width as usize;
@@ -331,16 +331,10 @@ impl Tile<'_, '_> {
     }
 
     /// A choice by a comparison.
-    fn choose<T: Float>(
-        &mut self,
-        comparison: Comparison,
-        arguments: [Source; 4],
-        target: Target,
-        count: usize,
-    ) {
+    fn choose<T: Float>(&mut self, rule: Rule, arguments: [Source; 5], target: Target, count: usize) {
         let rows = self.rows_into(target);
         self.write::<T>(target, count, |tile, out| {
-            let mut given = [Argument { values: &[][..], step: 0, scalar: true }; 4];
+            let mut given = [Argument { values: &[][..], step: 0, scalar: true }; 5];
             for (given, argument) in given.iter_mut().zip(arguments) {
                 // Of one row, `read` is the faster one: 0.95 of the time over short rows by a column.
                 *given = if rows == 1 {
@@ -351,7 +345,7 @@ impl Tile<'_, '_> {
                     Argument { values, step, scalar }
                 };
             }
-            T::float_kernels(tile.run.table).choose.run(comparison, &given, rows, out);
+            T::float_kernels(tile.run.table).choose.run(rule, &given, rows, out);
         });
     }
 

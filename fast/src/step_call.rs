@@ -5,7 +5,7 @@
 //! the time of the gradient of a `select` over 1,024 elements.
 #![deny(clippy::wildcard_enum_match_arm)]
 
-use crate::arch::{CallKernel, ChainKind, ChainOp, Comparison, Pairing, Repeat, Table};
+use crate::arch::{CallKernel, ChainKind, ChainOp, Pairing, Repeat, Rule, Table};
 use crate::buffers::{Input, Output};
 use crate::dispatch::by_float_bank;
 use crate::execute::Links;
@@ -28,7 +28,7 @@ pub(crate) struct StepCall {
 #[derive(Debug)]
 enum Value {
     Chain { kind: ChainKind, first: Given, links: GivenLinks },
-    Choice { comparison: Comparison, arguments: [Given; 4] },
+    Choice { rule: Rule, arguments: [Given; 5] },
     Select { kernel: BankCall, condition: Place, branches: [Given; 2] },
     Pair { pairing: Pairing, whole: Place, part: Place, repeat: Repeat },
 }
@@ -67,8 +67,8 @@ impl StepCall {
                 // What one tile reads is in the caches.
                 T::kernels(table).chains().of(kind).run(&first, (&mut given, false), 1, out);
             }
-            Value::Choice { comparison, arguments: given } => {
-                kernels.choose.run(comparison, &given.map(|given| arguments.get(given)), 1, out);
+            Value::Choice { rule, arguments: given } => {
+                kernels.choose.run(rule, &given.map(|given| arguments.get(given)), 1, out);
             }
             Value::Select { kernel, condition, branches } => {
                 let [chosen, other] = branches.map(|given| arguments.get(given).values);
@@ -93,8 +93,8 @@ fn value(find: &mut Find<'_>, work: &Work, program: &Program) -> Option<(FloatBa
         let kind = ChainKind::of(links.iter().map(|&(op, _)| op));
         return Some((FloatBank::of(bank)?, Value::Chain { kind, first: find.given(first)?, links }));
     }
-    if let Work::Choose { comparison, bank, arguments } = *work {
-        return Some((bank, Value::Choice { comparison, arguments: find.each(arguments)? }));
+    if let Work::Choose { rule, bank, arguments } = *work {
+        return Some((bank, Value::Choice { rule, arguments: find.each(arguments)? }));
     }
     if let Work::Pair { pairing, bank, whole, part, repeat } = *work {
         let whole = find.operand(Source::Operand { access: whole, scalar: false })?;

@@ -1,6 +1,6 @@
 //! Compares the engine with the interpreter, on every SIMD level, where it computes several calls together:
-//! chains of integers, conditions of two comparisons, chains over bands of rows, choices over rows,
-//! and derivatives.
+//! chains of integers, squares, conditions of two comparisons, chains over bands of rows, choices over rows
+//! and by a factor, `select` of whole rows, and derivatives.
 
 mod support;
 
@@ -293,6 +293,157 @@ fn calls_and_chains_beside_an_operand_of_another_dtype() {
             check(&Request::new(Rules::Numpy, operation, operands.collect()).unwrap());
         }
     }
+}
+
+/// Squares of sums, differences and products, alone, in the middle of chains and as arguments of links, and
+/// some that another call reads too.
+#[test]
+fn squares_of_values() {
+    use Function as F;
+    let mut random = Random(41);
+    let square = |value: &Expression| call(F::Multiply, value.clone(), value.clone());
+    let (mut chains, mut all) = (0, 0);
+    for part in [call(F::Subtract, x(0), x(1)), call(F::Add, x(1), x(0)), call(F::Multiply, x(0), x(1)), x(1)]
+    {
+        let squared = square(&part);
+        let expressions = [
+            squared.clone(),
+            call(F::Multiply, squared.clone(), x(2)),
+            call(F::Subtract, x(2), squared.clone()),
+            call(F::Add, call(F::Multiply, x(2), x(0)), squared.clone()),
+            square(&call(F::Add, squared.clone(), x(2))),
+            call(F::Add, squared.clone(), part),
+            call(F::Multiply, squared.clone(), squared),
+        ];
+        for expression in expressions {
+            for dtype in [DType::F64, DType::F32, DType::I64, DType::I16, DType::U8] {
+                for shapes in [
+                    [&[131][..]; 3],
+                    [&[3, 70], &[70], &[3, 1]],
+                    [&[9, 33], &[9, 1], &[33]],
+                    [&[5], &[1], &[5]],
+                ] {
+                    let way = check(&request(&mut random, dtype, &shapes, expression.clone()));
+                    (chains, all) = (chains + usize::from(way.starts_with("chain")), all + 1);
+                }
+            }
+        }
+    }
+    assert!(2 * chains > all, "{chains} of {all} are chains");
+}
+
+/// Values between two limits, which are one value for all, for each row, or for each element.
+#[test]
+fn values_between_limits() {
+    use Function as F;
+    let mut random = Random(42);
+    let clip = call(F::Minimum, call(F::Maximum, x(0), x(1)), x(2));
+    let pull = call(F::Maximum, call(F::Minimum, call(F::Add, x(1), x(0)), x(2)), x(1));
+    for expression in [clip, pull] {
+        for dtype in [DType::F64, DType::F32, DType::F16, DType::I32] {
+            for shapes in [
+                [&[300][..], &[1], &[1]],
+                [&[131], &[131], &[1]],
+                [&[7, 70], &[7, 1], &[7, 1]],
+                [&[7, 70], &[1], &[70]],
+                [&[20, 16], &[20, 1], &[1]],
+            ] {
+                // Every draw has other limits; zeros of both signs, NaNs and infinities are among them.
+                for _ in 0..8 {
+                    check(&request(&mut random, dtype, &shapes, expression.clone()));
+                }
+            }
+        }
+    }
+}
+
+/// Choices between a value and a product, as in a leaky rectifier: by every comparison, with the product on
+/// either side, and one that another call reads too.
+#[test]
+fn choices_by_a_factor() {
+    use Function as F;
+    let mut random = Random(43);
+    let product = || call(F::Multiply, x(0), x(2));
+    let comparisons = [F::Greater, F::GreaterEqual, F::Less, F::LessEqual, F::Equal, F::NotEqual];
+    for comparison in comparisons {
+        let select = |a, b| Expression::call(F::Select, [call(comparison, x(0), x(1)), a, b]).unwrap();
+        let expressions = [
+            select(x(0), product()),
+            select(product(), x(0)),
+            select(product(), call(F::Multiply, x(1), x(2))),
+            call(F::Add, select(x(0), product()), product()),
+            call(F::Multiply, select(x(1), call(F::Multiply, product(), x(1))), x(2)),
+        ];
+        for expression in expressions {
+            for shapes in [
+                [&[131][..], &[1], &[1]],
+                [&[131], &[131], &[131]],
+                [&[7, 70], &[70], &[7, 1]],
+                [&[5, 300], &[5, 1], &[300]],
+                [&[3], &[1], &[3]],
+            ] {
+                for dtype in [DType::F64, DType::F32, DType::Bf16] {
+                    let forward = request(&mut random, dtype, &shapes, expression.clone());
+                    check(&forward);
+                    let (rules, _, operands) = forward.into_parts();
+                    let gradient = Operation::Gradient { expression: expression.clone(), wrt: 0 };
+                    check(&Request::new(rules, gradient, operands).unwrap());
+                }
+            }
+        }
+    }
+}
+
+/// `select` by a condition for each row: of matrices, rows and columns, dense, with gaps and reversed, over
+/// one and over several axes of rows.
+#[test]
+fn selects_of_whole_rows() {
+    let mut random = Random(44);
+    let select = Expression::call(Function::Select, [x(0), x(1), x(2)]).unwrap();
+    let mut whole = 0;
+    for dtype in [DType::F64, DType::F32, DType::F16, DType::I8, DType::U16, DType::Bool] {
+        for width in [1, 2, 17, 64, 130] {
+            let shapes: [[&[usize]; 3]; 6] = [
+                [&[40, 1], &[40, width], &[40, width]],
+                [&[40, 1], &[width], &[40, width]],
+                [&[40, 1], &[40, width], &[40, 1]],
+                [&[4, 5, 1], &[4, 5, width], &[5, width]],
+                [&[5, 1], &[4, 5, width], &[4, 1, width]],
+                [&[4, 1, 1], &[width], &[4, 5, width]],
+            ];
+            for shapes in shapes {
+                let operand = |(place, shape): (usize, &[usize])| {
+                    let dtype = if place == 0 { DType::Bool } else { dtype };
+                    let count = Shape::from(shape).count().unwrap();
+                    let values = (0..count).map(|_| value(&mut random, dtype)).collect::<Vec<_>>();
+                    let data = Data::from_scalars(dtype, values).unwrap();
+                    Operand::dense(format!("x{place}"), shape, data).unwrap()
+                };
+                let operands: Vec<Operand> = shapes.into_iter().enumerate().map(operand).collect();
+                let gaps = operands.iter().map(|operand| with_gaps(&mut random, operand)).collect();
+                let reversed = operands.iter().map(reversed).collect();
+                for operands in [operands, gaps, reversed] {
+                    let operation = Operation::Elementwise { expression: select.clone() };
+                    let way = check(&Request::new(Rules::Numpy, operation, operands).unwrap());
+                    whole += usize::from(way == "select of rows");
+                }
+            }
+        }
+    }
+    assert!(whole > 300, "{whole} of 540 select whole rows");
+}
+
+/// The same operand, with its outermost axis read backwards.
+fn reversed(operand: &Operand) -> Operand {
+    let lengths = operand.shape().lengths().to_vec();
+    let mut strides: Vec<i64> = vec![1; lengths.len()];
+    for axis in (1..lengths.len()).rev() {
+        strides[axis - 1] = strides[axis] * i64::try_from(lengths[axis]).unwrap();
+    }
+    let offset = (i64::try_from(lengths[0]).unwrap() - 1) * strides[0];
+    strides[0] = -strides[0];
+    let (shape, data) = (operand.shape().clone(), operand.values().clone());
+    Operand::view(operand.name(), shape, data, Some(strides), usize::try_from(offset).unwrap()).unwrap()
 }
 
 /// The derivatives of a maximum, a minimum, a power and a choice by an operand, and those above which there

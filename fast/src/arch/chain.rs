@@ -72,6 +72,8 @@ pub(crate) enum ChainOp {
     MinusNext,
     /// `b * c`, likewise.
     TimesNext,
+    /// `a * a`
+    Square,
     /// `-a`
     Negate,
     /// `|a|`
@@ -85,7 +87,7 @@ pub(crate) enum ChainOp {
 impl ChainOp {
     /// Whether there is no `b`.
     pub(crate) fn is_unary(self) -> bool {
-        matches!(self, ChainOp::Negate | ChainOp::Abs | ChainOp::Sqrt | ChainOp::Exp)
+        matches!(self, ChainOp::Square | ChainOp::Negate | ChainOp::Abs | ChainOp::Sqrt | ChainOp::Exp)
     }
 
     /// Whether it leaves `a` alone and makes the next link's argument of two.
@@ -107,6 +109,7 @@ impl ChainOp {
             | ChainOp::PlusNext
             | ChainOp::MinusNext
             | ChainOp::TimesNext
+            | ChainOp::Square
             | ChainOp::Negate
             | ChainOp::Abs
             | ChainOp::Sqrt
@@ -129,6 +132,7 @@ impl ChainOp {
             | ChainOp::PlusNext
             | ChainOp::MinusNext
             | ChainOp::TimesNext
+            | ChainOp::Square
             | ChainOp::Negate
             | ChainOp::Abs
             | ChainOp::Sqrt

@@ -30,6 +30,65 @@ pub(crate) enum Comparison {
     Wins,
 }
 
+/// How a value is computed of `x`, `limit`, `chosen`, `other` and `factor`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rule {
+    /// By a comparison alone. The factor is not read.
+    By(Comparison),
+    /// By [`Comparison::Greater`] or [`Comparison::GreaterEqual`], where one of the two values is multiplied by
+    /// the factor first, as in a leaky rectifier.
+    Scaled { or_equal: bool, branch: Branch },
+}
+
+/// One of two values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Branch {
+    Chosen,
+    Other,
+}
+
+/// A [`Rule`].
+trait Ruled {
+    const SCALED: bool;
+    fn of<V: Vector>(x: V, limit: V, chosen: V, other: V, factor: V) -> V;
+}
+
+/// [`Rule::By`]
+struct By<C>(PhantomData<C>);
+
+impl<C: Choice> Ruled for By<C> {
+    const SCALED: bool = false;
+
+    #[inline(always)]
+    fn of<V: Vector>(x: V, limit: V, chosen: V, other: V, _: V) -> V {
+        C::of(x, limit, chosen, other)
+    }
+}
+
+/// [`Branch::Chosen`] of [`Rule::Scaled`]
+struct ChosenTimes<C>(PhantomData<C>);
+
+impl<C: Choice> Ruled for ChosenTimes<C> {
+    const SCALED: bool = true;
+
+    #[inline(always)]
+    fn of<V: Vector>(x: V, limit: V, chosen: V, other: V, factor: V) -> V {
+        C::of(x, limit, chosen.multiply(factor), other)
+    }
+}
+
+/// [`Branch::Other`] of [`Rule::Scaled`]
+struct OtherTimes<C>(PhantomData<C>);
+
+impl<C: Choice> Ruled for OtherTimes<C> {
+    const SCALED: bool = true;
+
+    #[inline(always)]
+    fn of<V: Vector>(x: V, limit: V, chosen: V, other: V, factor: V) -> V {
+        C::of(x, limit, chosen, other.multiply(factor))
+    }
+}
+
 /// The choice by a comparison.
 trait Choice {
     /// `if x op limit { chosen } else { other }`, or what the comparison says.
@@ -344,14 +403,14 @@ unsafe fn row<V: Vector, O: VectorOp, const ONE_A: bool, const ONE_B: bool>(
     }
 }
 
-/// `out = if x op limit { chosen } else { other }`, in each of `rows` rows.
+/// `out = if x op limit { chosen } else { other }`, or what the rule says, in each of `rows` rows.
 ///
 /// # Safety
 /// The machine has the instructions of `V`.
 #[inline(always)]
 pub(super) unsafe fn choose<V: Vector>(
-    comparison: Comparison,
-    arguments: &[Argument<'_, V::Element>; 4],
+    rule: Rule,
+    arguments: &[Argument<'_, V::Element>; 5],
     rows: usize,
     out: &mut [V::Element],
 ) {
@@ -361,15 +420,31 @@ pub(super) unsafe fn choose<V: Vector>(
     let width = if rows == 1 { out.len() } else { out.len().checked_div(rows).unwrap_or(0) };
     let enough = |argument: &Argument<'_, V::Element>| argument.is_long_enough(rows, width);
     assert!(rows * width == out.len(), "the output of a choice is not made of whole rows");
-    assert!(arguments.iter().all(enough), "an argument of a choice is shorter than its output");
+    let read = match rule {
+        Rule::By(_) => &arguments[..4],
+        Rule::Scaled { .. } => &arguments[..],
+    };
+    assert!(read.iter().all(enough), "an argument of a choice is shorter than its output");
     // SAFETY: the caller guarantees the instructions. By the assertions, a row has elements, and each
-    // argument has those of all rows.
+    // argument that the rule reads has those of all rows.
     unsafe {
-        match comparison {
-            Comparison::Greater => all_of::<V, Greater>(arguments, width, out),
-            Comparison::GreaterEqual => all_of::<V, GreaterEqual>(arguments, width, out),
-            Comparison::Equal => all_of::<V, Equal>(arguments, width, out),
-            Comparison::Wins => all_of::<V, Wins>(arguments, width, out),
+        match rule {
+            Rule::By(Comparison::Greater) => all_of::<V, By<Greater>>(arguments, width, out),
+            Rule::By(Comparison::GreaterEqual) => all_of::<V, By<GreaterEqual>>(arguments, width, out),
+            Rule::By(Comparison::Equal) => all_of::<V, By<Equal>>(arguments, width, out),
+            Rule::By(Comparison::Wins) => all_of::<V, By<Wins>>(arguments, width, out),
+            Rule::Scaled { or_equal: false, branch: Branch::Chosen } => {
+                all_of::<V, ChosenTimes<Greater>>(arguments, width, out)
+            }
+            Rule::Scaled { or_equal: true, branch: Branch::Chosen } => {
+                all_of::<V, ChosenTimes<GreaterEqual>>(arguments, width, out)
+            }
+            Rule::Scaled { or_equal: false, branch: Branch::Other } => {
+                all_of::<V, OtherTimes<Greater>>(arguments, width, out)
+            }
+            Rule::Scaled { or_equal: true, branch: Branch::Other } => {
+                all_of::<V, OtherTimes<GreaterEqual>>(arguments, width, out)
+            }
         }
     }
 }
@@ -389,14 +464,14 @@ fn common<T>(arguments: &[Argument<'_, T>], of_output: usize) -> Option<usize> {
     Some(count)
 }
 
-/// [`choose`] by one comparison.
+/// [`choose`] by one rule.
 ///
 /// # Safety
 /// The machine has the instructions of `V`. `out` is made of rows of `width` elements, and each argument has
-/// the values of all of them.
+/// that the rule reads the values of all of them.
 #[inline(always)]
-unsafe fn all_of<V: Vector, C: Choice>(
-    arguments: &[Argument<'_, V::Element>; 4],
+unsafe fn all_of<V: Vector, R: Ruled>(
+    arguments: &[Argument<'_, V::Element>; 5],
     width: usize,
     out: &mut [V::Element],
 ) {
@@ -404,12 +479,13 @@ unsafe fn all_of<V: Vector, C: Choice>(
     loop {
         let (out, others) = rest.split_at_mut(width);
         // SAFETY: guaranteed by the caller.
-        unsafe { choose_in_row::<V, C>(&row, out) };
+        unsafe { choose_in_row::<V, R>(&row, out) };
         if others.is_empty() {
             return;
         }
         rest = others;
-        row.iter_mut().for_each(Argument::advance);
+        let read = if R::SCALED { &mut row[..] } else { &mut row[..4] };
+        read.iter_mut().for_each(Argument::advance);
     }
 }
 
@@ -419,26 +495,26 @@ unsafe fn all_of<V: Vector, C: Choice>(
 /// The machine has the instructions of `V`. The first row of each argument has as many elements as `out`, or
 /// one value.
 #[inline(always)]
-unsafe fn choose_in_row<V: Vector, C: Choice>(
-    arguments: &[Argument<'_, V::Element>; 4],
+unsafe fn choose_in_row<V: Vector, R: Ruled>(
+    arguments: &[Argument<'_, V::Element>; 5],
     out: &mut [V::Element],
 ) {
     let (count, mut at) = (out.len(), 0);
     // SAFETY: guaranteed by the caller; every vector ends at `count` or before.
     unsafe {
         while count - at >= GROUP * V::WIDTH {
-            chosen::<V, C, GROUP>(arguments, at, out);
+            chosen::<V, R, GROUP>(arguments, at, out);
             at += GROUP * V::WIDTH;
         }
         while count - at >= V::WIDTH {
-            chosen::<V, C, 1>(arguments, at, out);
+            chosen::<V, R, 1>(arguments, at, out);
             at += V::WIDTH;
         }
         if at < count && count >= V::WIDTH {
-            return chosen::<V, C, 1>(arguments, count - V::WIDTH, out);
+            return chosen::<V, R, 1>(arguments, count - V::WIDTH, out);
         }
         while at < count {
-            chosen::<V::Element, C, 1>(arguments, at, out);
+            chosen::<V::Element, R, 1>(arguments, at, out);
             at += 1;
         }
     }
@@ -449,8 +525,8 @@ unsafe fn choose_in_row<V: Vector, C: Choice>(
 /// # Safety
 /// As for [`Argument::read`], and `out` has the elements.
 #[inline(always)]
-unsafe fn chosen<V: Vector, C: Choice, const U: usize>(
-    &[x, limit, chosen, other]: &[Argument<'_, V::Element>; 4],
+unsafe fn chosen<V: Vector, R: Ruled, const U: usize>(
+    &[x, limit, chosen, other, factor]: &[Argument<'_, V::Element>; 5],
     at: usize,
     out: &mut [V::Element],
 ) {
@@ -458,8 +534,11 @@ unsafe fn chosen<V: Vector, C: Choice, const U: usize>(
     unsafe {
         let (x, limit) = (x.read::<V, U>([0, at]), limit.read::<V, U>([0, at]));
         let (chosen, other) = (chosen.read::<V, U>([0, at]), other.read::<V, U>([0, at]));
+        // A factor that the rule does not read is another argument.
+        let factor = if R::SCALED { factor.read::<V, U>([0, at]) } else { other };
         counted!(k in U => {
-            C::of(x[k], limit[k], chosen[k], other[k]).store(out.as_mut_ptr().add(at + k * V::WIDTH));
+            let value = R::of(x[k], limit[k], chosen[k], other[k], factor[k]);
+            value.store(out.as_mut_ptr().add(at + k * V::WIDTH));
         });
     }
 }

@@ -4,7 +4,7 @@
 //! exp(x*y) mostly takes 0.9 to 0.95 of the time, `benches/quick`.)
 
 use super::chain::{ChainOp, Link};
-use super::group::{ahead, counted, exp, fetch, read};
+use super::group::{ahead, counted, exp, fetch};
 use super::simd::Section;
 use super::vector::Vector;
 
@@ -47,36 +47,60 @@ impl<V: Vector> Section for Row<'_, V> {
     #[inline(always)]
     unsafe fn compute(self) -> usize {
         let Row { first, second, fetches, out } = self;
-        let arguments = [first, second];
+        // A value for the whole row comes first. A row has an argument that is not one.
+        let (one, arguments) = match (first.scalar, second.scalar) {
+            (false, false) => (false, [first, second]),
+            (true, false) => (true, [first, second]),
+            (false, true) => (true, [second, first]),
+            (true, true) => return 0,
+        };
         // SAFETY: guaranteed by the caller.
         unsafe {
-            match second.op {
-                ChainOp::Add => groups::<V>(arguments, fetches, out, V::add),
-                ChainOp::Subtract => groups::<V>(arguments, fetches, out, V::subtract),
-                ChainOp::Multiply => groups::<V>(arguments, fetches, out, V::multiply),
-                ChainOp::SubtractFrom
-                | ChainOp::Divide
-                | ChainOp::DivideInto
-                | ChainOp::Maximum
-                | ChainOp::Minimum
-                | ChainOp::PlusNext
-                | ChainOp::MinusNext
-                | ChainOp::TimesNext
-                | ChainOp::Negate
-                | ChainOp::Abs
-                | ChainOp::Sqrt
-                | ChainOp::Exp => 0,
+            match (second.op, one) {
+                (ChainOp::Add, false) => groups::<V, false>(arguments, fetches, out, V::add),
+                (ChainOp::Add, true) => groups::<V, true>(arguments, fetches, out, V::add),
+                (ChainOp::Multiply, false) => groups::<V, false>(arguments, fetches, out, V::multiply),
+                (ChainOp::Multiply, true) => groups::<V, true>(arguments, fetches, out, V::multiply),
+                (ChainOp::Subtract, false) => groups::<V, false>(arguments, fetches, out, V::subtract),
+                (ChainOp::Subtract, true) if first.scalar => {
+                    groups::<V, true>(arguments, fetches, out, V::subtract)
+                }
+                (ChainOp::Subtract, true) => groups::<V, true>(
+                    arguments,
+                    fetches,
+                    out,
+                    #[inline(always)]
+                    |one, x| x.subtract(one),
+                ),
+                (
+                    ChainOp::SubtractFrom
+                    | ChainOp::Divide
+                    | ChainOp::DivideInto
+                    | ChainOp::Maximum
+                    | ChainOp::Minimum
+                    | ChainOp::PlusNext
+                    | ChainOp::MinusNext
+                    | ChainOp::TimesNext
+                    | ChainOp::Square
+                    | ChainOp::Negate
+                    | ChainOp::Abs
+                    | ChainOp::Sqrt
+                    | ChainOp::Exp,
+                    _,
+                ) => 0,
             }
         }
     }
 }
 
-/// exp of `op` of two arguments, for the whole groups of a row. Returns the number of their elements.
+/// exp of `op` of two arguments, for the whole groups of a row. Returns the number of their elements. With
+/// `ONE`, the first argument is one value, which stays in a register; otherwise it is a vector. The second
+/// one is a vector.
 ///
 /// # Safety
 /// As for [`Row`].
 #[inline(always)]
-unsafe fn groups<V: Vector>(
+unsafe fn groups<V: Vector, const ONE: bool>(
     [first, second]: [&Link<'_, V::Element>; 2],
     fetches: bool,
     out: &mut [V::Element],
@@ -84,16 +108,18 @@ unsafe fn groups<V: Vector>(
 ) -> usize {
     let size = GROUP * V::WIDTH;
     let (mut at, end) = (0, out.len() / size * size);
+    // SAFETY: the caller guarantees the instructions. A row has an element.
+    let one = unsafe { V::splat(first.values[0]) };
     while at < end {
         if fetches {
             let ahead = at + const { ahead::<V::Element>() };
-            fetch::<V, GROUP>((first.values, 0, first.scalar), [0, ahead]);
-            fetch::<V, GROUP>((second.values, 0, second.scalar), [0, ahead]);
+            fetch::<V, GROUP>((first.values, 0, ONE), [0, ahead]);
+            fetch::<V, GROUP>((second.values, 0, false), [0, ahead]);
         }
         // SAFETY: the group is inside `out`, and so inside both arguments.
         unsafe {
-            let mut a = read::<V, GROUP, 1>(first, [0, at]);
-            let b = read::<V, GROUP, 1>(second, [0, at]);
+            let mut a = if ONE { [one; GROUP] } else { read_vectors::<V>(first, at) };
+            let b = read_vectors::<V>(second, at);
             counted!(k in GROUP => {
                 a[k] = op(a[k], b[k]);
             });
@@ -106,4 +132,21 @@ unsafe fn groups<V: Vector>(
         at += size;
     }
     end
+}
+
+/// A group of a vector argument, from element `at` on.
+///
+/// # Safety
+/// The machine has the instructions of `V`, and the argument has the elements.
+#[inline(always)]
+unsafe fn read_vectors<V: Vector>(link: &Link<'_, V::Element>, at: usize) -> [V; GROUP] {
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        let from = link.values.as_ptr().add(at);
+        let mut vectors = [V::load(from); GROUP];
+        counted!(k in GROUP => {
+            vectors[k] = V::load(from.add(k * V::WIDTH));
+        });
+        vectors
+    }
 }

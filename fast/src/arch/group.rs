@@ -69,6 +69,12 @@ pub(super) trait ChainVector: Copy {
     fn divide(self, b: Self) -> Self;
     fn maximum(self, b: Self) -> Self;
     fn minimum(self, b: Self) -> Self;
+    /// `maximum`, for a `b` that is a number and not 0.
+    fn at_least(self, b: Self) -> Self;
+    /// `minimum`, likewise.
+    fn at_most(self, b: Self) -> Self;
+    /// Whether an element is a number and not 0.
+    fn is_limit(value: Self::Element) -> bool;
     fn abs(self) -> Self;
     fn sqrt(self) -> Self;
 
@@ -86,6 +92,10 @@ pub(super) trait Fold {
 pub(super) struct SubtractFrom;
 /// [`ChainOp::DivideInto`]
 pub(super) struct DivideInto;
+/// [`ChainOp::Maximum`] by a number other than 0.
+struct AtLeast;
+/// [`ChainOp::Minimum`] by a number other than 0.
+struct AtMost;
 
 macro_rules! folds {
     ($($op:ident: |$a:ident, $b:ident| $value:expr;)*) => { $(
@@ -106,6 +116,8 @@ folds! {
     DivideInto: |a, b| b.divide(a);
     Maximum: |a, b| a.maximum(b);
     Minimum: |a, b| a.minimum(b);
+    AtLeast: |a, b| a.at_least(b);
+    AtMost: |a, b| a.at_most(b);
 }
 
 impl<V: Vector> ChainVector for V {
@@ -181,6 +193,22 @@ impl<V: Vector> ChainVector for V {
     #[inline(always)]
     fn minimum(self, b: V) -> V {
         Vector::minimum(self, b)
+    }
+
+    #[inline(always)]
+    fn at_least(self, b: V) -> V {
+        Vector::at_least(self, b)
+    }
+
+    #[inline(always)]
+    fn at_most(self, b: V) -> V {
+        Vector::at_most(self, b)
+    }
+
+    #[inline(always)]
+    fn is_limit(value: V::Element) -> bool {
+        let zero = V::Element::default();
+        value.any_above(zero) || zero.any_above(value)
     }
 
     #[inline(always)]
@@ -287,9 +315,9 @@ pub(super) unsafe fn compute<V: ChainVector, const U: usize, const ROWS: usize, 
                 (ChainOp::DivideInto, false) => fold::<V, U, ROWS, false, DivideInto>(&mut a, link, from),
                 (ChainOp::DivideInto, true) => fold::<V, U, ROWS, true, DivideInto>(&mut a, link, from),
                 (ChainOp::Maximum, false) => fold::<V, U, ROWS, false, Maximum>(&mut a, link, from),
-                (ChainOp::Maximum, true) => fold::<V, U, ROWS, true, Maximum>(&mut a, link, from),
+                (ChainOp::Maximum, true) => limit::<V, U, ROWS, Maximum, AtLeast>(&mut a, link, from),
                 (ChainOp::Minimum, false) => fold::<V, U, ROWS, false, Minimum>(&mut a, link, from),
-                (ChainOp::Minimum, true) => fold::<V, U, ROWS, true, Minimum>(&mut a, link, from),
+                (ChainOp::Minimum, true) => limit::<V, U, ROWS, Minimum, AtMost>(&mut a, link, from),
                 (ChainOp::PlusNext | ChainOp::MinusNext | ChainOp::TimesNext, _) => {
                     // A unary link may have no argument.
                     if let [next, others @ ..] = others
@@ -299,6 +327,7 @@ pub(super) unsafe fn compute<V: ChainVector, const U: usize, const ROWS: usize, 
                         rest = others;
                     }
                 }
+                (ChainOp::Square, _) => a = squares(a),
                 (ChainOp::Negate, _) => a = each!(a => a.negate()),
                 (ChainOp::Abs, _) => a = each!(a => a.abs()),
                 (ChainOp::Sqrt, _) => a = each!(a => a.sqrt()),
@@ -401,6 +430,28 @@ unsafe fn fold<V: ChainVector, const U: usize, const ROWS: usize, const SCALAR: 
     }
 }
 
+/// Applies a maximum or minimum by one value: `O`, or the faster `L` if the value is a number and not 0, which
+/// nearly all limits are. (Then a NaN and the signs of zeros need no care.)
+///
+/// # Safety
+/// As for [`compute`].
+#[inline(always)]
+unsafe fn limit<V: ChainVector, const U: usize, const ROWS: usize, O: Fold, L: Fold>(
+    a: &mut [V; U],
+    link: &Link<'_, V::Element>,
+    from: [usize; 2],
+) {
+    let [row, _] = from;
+    // SAFETY: the caller guarantees that all offsets are inside.
+    unsafe {
+        if (ROWS == 1 || link.step == 0) && V::is_limit(*link.values.as_ptr().add(row * link.step)) {
+            fold::<V, U, ROWS, true, L>(a, link, from);
+        } else {
+            fold::<V, U, ROWS, true, O>(a, link, from);
+        }
+    }
+}
+
 /// Applies one link whose argument is a vector, of a sum, difference or product, which most chains of rows
 /// are made of. With vectors of 64 bytes, an argument that is the same in all rows is read once for all of
 /// them. (Over rows of one to six vectors, (x-m)*r*g+b takes 0.74 to 0.94 of the time, `benches/quick`. With
@@ -493,6 +544,7 @@ unsafe fn fold_two_of_part<V: ChainVector, const U: usize, const ROWS: usize, co
         | ChainOp::DivideInto
         | ChainOp::Maximum
         | ChainOp::Minimum
+        | ChainOp::Square
         | ChainOp::Negate
         | ChainOp::Abs
         | ChainOp::Sqrt
@@ -518,6 +570,7 @@ unsafe fn fold_two_of_part<V: ChainVector, const U: usize, const ROWS: usize, co
         | ChainOp::PlusNext
         | ChainOp::MinusNext
         | ChainOp::TimesNext
+        | ChainOp::Square
         | ChainOp::Negate
         | ChainOp::Abs
         | ChainOp::Sqrt

@@ -101,6 +101,18 @@ macro_rules! chain_vector {
                 self
             }
             #[inline(always)]
+            fn at_least(self, _: Self) -> Self {
+                self
+            }
+            #[inline(always)]
+            fn at_most(self, _: Self) -> Self {
+                self
+            }
+            #[inline(always)]
+            fn is_limit(_: $element) -> bool {
+                false
+            }
+            #[inline(always)]
             fn abs(self) -> Self {
                 self
             }

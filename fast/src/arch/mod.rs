@@ -74,7 +74,7 @@ use crate::math::{f32, f64};
 
 pub(crate) use across::ROWS;
 pub(crate) use chain::{ChainKind, ChainOp, Link};
-pub(crate) use choice::{Argument, Comparison};
+pub(crate) use choice::{Argument, Branch, Comparison, Rule};
 pub(crate) use condition::{Arguments, Condition, Order};
 pub(crate) use expand::{MAX_REPEAT, Pairing, Repeat};
 pub(crate) use grid::GridOperand;
@@ -145,8 +145,8 @@ kernels! {
     Joined<T>(arguments: Arguments<'_, T>, out: &mut [bool]);
     /// `out = if c { a } else { b }`, element by element.
     Select<T>(c: &[bool], a: &[T], b: &[T], out: &mut [T]);
-    /// `out = if x op limit { a } else { b }`, element by element, over a number of rows.
-    Choose<T>(comparison: Comparison, arguments: &[Argument<'_, T>; 4], rows: usize, out: &mut [T]);
+    /// `out = if x op limit { a } else { b }`, or what the rule says, element by element, over a number of rows.
+    Choose<T>(rule: Rule, arguments: &[Argument<'_, T>; 5], rows: usize, out: &mut [T]);
     /// Converts the bits of halves to f32, element by element.
     Widen<>(from: &[u16], to: &mut [f32]);
     /// Rounds f32 to the bits of halves, element by element.

@@ -6,7 +6,7 @@
 //! floats, and [`ChainVector`] and [`LevelIntegers`] for its vectors of integers.
 
 use super::chain::Link;
-use super::choice::{self, Argument, Comparison};
+use super::choice::{self, Argument, Comparison, Rule};
 use super::condition::{Arguments, Formula};
 use super::element::{Bits, Element};
 use super::expand::{self, Pairing, Repeat};
@@ -135,8 +135,8 @@ pub(super) trait Simd: Sized {
         out: &mut [V::Element],
     );
     unsafe fn choose<V: LevelVector<Level = Self>>(
-        comparison: Comparison,
-        arguments: &[Argument<'_, V::Element>; 4],
+        rule: Rule,
+        arguments: &[Argument<'_, V::Element>; 5],
         rows: usize,
         out: &mut [V::Element],
     );
@@ -372,13 +372,13 @@ macro_rules! entry_points {
 
         $(#[target_feature(enable = $features)])?
         unsafe fn choose<V: LevelVector<Level = Self>>(
-            comparison: Comparison,
-            arguments: &[Argument<'_, V::Element>; 4],
+            rule: Rule,
+            arguments: &[Argument<'_, V::Element>; 5],
             rows: usize,
             out: &mut [V::Element],
         ) {
             // SAFETY: as in `chain`.
-            unsafe { choice::choose::<V>(comparison, arguments, rows, out) }
+            unsafe { choice::choose::<V>(rule, arguments, rows, out) }
         }
 
         $(#[target_feature(enable = $features)])?

@@ -7,7 +7,7 @@
 
 use super::condition::{Conditional, condition};
 use super::graph::{Graph, Slope, ValueKind};
-use crate::arch::{ChainOp, Comparison};
+use crate::arch::{Branch, ChainOp, Comparison, Rule};
 use crate::inline_capacity::{VALUES, filled};
 use crate::tiling::{AccessKind, Tiling};
 use broadcheck_spec::{DType, Function};
@@ -21,13 +21,14 @@ pub(super) struct Chain {
     pub(super) ops: SmallVec<[ChainOp; VALUES]>,
 }
 
-/// `if x op limit { chosen } else { other }` of floats, whose comparison nobody else reads.
+/// `if x op limit { chosen } else { other }` of floats, whose comparison nobody else reads. One of the two
+/// values may be a product that nobody else reads.
 pub(super) struct Choice {
     /// The value that it computes.
     pub(super) end: u32,
-    pub(super) comparison: Comparison,
-    /// `x`, `limit`, `chosen` and `other`.
-    pub(super) arguments: [u32; 4],
+    pub(super) rule: Rule,
+    /// `x`, `limit`, `chosen`, `other` and the factor. If the rule has none, `x` again.
+    pub(super) arguments: [u32; 5],
 }
 
 /// The values that the root needs, and the chains, choices and conditions among them.
@@ -54,11 +55,12 @@ pub(super) struct Facts {
     pub(super) stationary: bool,
 }
 
-/// Looks at everything that `root` needs. `single` is whether a single link is a chain too if it is the root.
+/// Looks at everything that `root` needs. `single` is whether a single link is a chain too if it is the root,
+/// and `sums` whether the root is added up while it is computed.
 pub(super) fn find(
     graph: &Graph,
     (root, readers): (u32, &[u32]),
-    (half_in_bits, single): (bool, bool),
+    (half_in_bits, single, sums): (bool, bool, bool),
     tiling: &Tiling,
     access_of: impl Fn(u32) -> u32,
 ) -> Chains {
@@ -86,7 +88,8 @@ pub(super) fn find(
         let is_half = half_in_bits && graph.dtype(at) == DType::U16;
         let chain =
             if facts.is_empty() || is_half { None } else { chain(graph, &facts, readers, at, fewest) };
-        let choice = if facts.is_empty() { None } else { choice(graph, &facts, readers, at) };
+        let choice =
+            if facts.is_empty() { None } else { choice(graph, &facts, readers, at, !(sums && at == root)) };
         let condition = if facts.is_empty() { None } else { condition(graph, &facts, readers, at) };
         let read = match (&chain, &choice, &condition) {
             (Some(chain), _, _) => &chain.arguments[..],
@@ -100,7 +103,7 @@ pub(super) fn find(
         }
         if at == root && single {
             found.root_choice = match &choice {
-                Some(choice) => choice.arguments.into(),
+                Some(choice) => choice.arguments[..4].into(),
                 None => root_choice(graph, &facts, root),
             };
         }
@@ -197,7 +200,10 @@ fn is_link(op: ChainOp, dtype: DType) -> bool {
         | DType::U32
         | DType::U16
         | DType::U8 => {
-            matches!(op, ChainOp::Add | ChainOp::Subtract | ChainOp::Multiply | ChainOp::Negate)
+            matches!(
+                op,
+                ChainOp::Add | ChainOp::Subtract | ChainOp::Multiply | ChainOp::Square | ChainOp::Negate
+            )
         }
         DType::F16 | DType::Bf16 | DType::Bool => false,
     }
@@ -217,6 +223,7 @@ pub(crate) fn swapped(op: ChainOp) -> ChainOp {
         | ChainOp::PlusNext
         | ChainOp::MinusNext
         | ChainOp::TimesNext
+        | ChainOp::Square
         | ChainOp::Negate
         | ChainOp::Abs
         | ChainOp::Sqrt
@@ -238,7 +245,8 @@ fn argument_of_two(
 }
 
 /// The choice that a call is, if it is a `select` of floats by a comparison of floats of the same type.
-fn choice(graph: &Graph, facts: &[Facts], readers: &[u32], end: u32) -> Option<Choice> {
+/// `scales` is whether one of the two values may be a product.
+fn choice(graph: &Graph, facts: &[Facts], readers: &[u32], end: u32, scales: bool) -> Option<Choice> {
     let call = |at: u32| match graph.values[at as usize].kind {
         ValueKind::Call { function, arguments } => Some((function, arguments)),
         ValueKind::Operand(_) | ValueKind::Constant(_) | ValueKind::Slope { .. } => None,
@@ -249,11 +257,34 @@ fn choice(graph: &Graph, facts: &[Facts], readers: &[u32], end: u32) -> Option<C
     let (fact, whole) = (facts[condition as usize], facts[end as usize]);
     let dtype = graph.dtype(end);
     let is_alone = readers[condition as usize] == 1 && !fact.scalar && fact.stationary == whole.stationary;
-    (is_alone && matches!(dtype, DType::F64 | DType::F32) && graph.dtype(x) == dtype).then_some(Choice {
-        end,
-        comparison,
-        arguments,
-    })
+    if !is_alone || !matches!(dtype, DType::F64 | DType::F32) || graph.dtype(x) != dtype {
+        return None;
+    }
+    let or_equal = match comparison {
+        Comparison::Greater => Some(false),
+        Comparison::GreaterEqual => Some(true),
+        Comparison::Equal | Comparison::Wins => None,
+    };
+    let product = |at: u32| {
+        let (fact, readers) = (facts[at as usize], readers[at as usize]);
+        let inside = readers == 1 && !fact.scalar && fact.stationary == whole.stationary;
+        match link(graph, at).filter(|_| inside)? {
+            (ChainOp::Multiply, a, Some(b)) => Some((a, b)),
+            _ => None,
+        }
+    };
+    let [x, limit, chosen, other] = arguments;
+    if let Some(or_equal) = or_equal.filter(|_| scales) {
+        if let Some((other, factor)) = product(other) {
+            let rule = Rule::Scaled { or_equal, branch: Branch::Other };
+            return Some(Choice { end, rule, arguments: [x, limit, chosen, other, factor] });
+        }
+        if let Some((chosen, factor)) = product(chosen) {
+            let rule = Rule::Scaled { or_equal, branch: Branch::Chosen };
+            return Some(Choice { end, rule, arguments: [x, limit, chosen, other, factor] });
+        }
+    }
+    Some(Choice { end, rule: Rule::By(comparison), arguments: [x, limit, chosen, other, x] })
 }
 
 /// The arguments of a root that is the derivative of a maximum, or a `select` by a condition that is not a
@@ -317,15 +348,22 @@ fn chain(graph: &Graph, facts: &[Facts], readers: &[u32], end: u32, fewest: usiz
         // (`benches/quick`). A function takes too long to be computed for each row.
         let cheap = fact.scalar && link(graph, value).is_some_and(|(op, ..)| !op.is_unary());
         let same = fact.stationary == whole.stationary && (fact.scalar == whole.scalar || cheap);
-        (readers[value as usize] == 1 && same).then(|| link(graph, value)).flatten()
+        same.then(|| link(graph, value)).flatten()
     };
+    let alone = |value: u32| if readers[value as usize] == 1 { inside(value) } else { None };
     let mut arguments: SmallVec<[u32; VALUES]> = SmallVec::new();
     let mut ops: SmallVec<[ChainOp; VALUES]> = SmallVec::new();
     // From the end to the start.
     loop {
-        let next = match (inside(a), b) {
+        let next = match (alone(a), b) {
             (Some(next), _) => Some(next),
-            (None, Some(second)) => match inside(second) {
+            // The square of a value that nobody else reads.
+            (None, Some(second)) if op == ChainOp::Multiply && a == second => {
+                let next = if readers[a as usize] == 2 { inside(a) } else { None };
+                (op, b) = if next.is_some() { (ChainOp::Square, None) } else { (op, b) };
+                next
+            }
+            (None, Some(second)) => match alone(second) {
                 Some(next) => {
                     (op, a, b) = (swapped(op), second, Some(a));
                     Some(next)
@@ -335,7 +373,7 @@ fn chain(graph: &Graph, facts: &[Facts], readers: &[u32], end: u32, fewest: usiz
             (None, None) => None,
         };
         ops.push(op);
-        match b.and_then(|b| argument_of_two((op, b), inside)) {
+        match b.and_then(|b| argument_of_two((op, b), alone)) {
             Some((made, b, c)) => {
                 ops.push(made);
                 arguments.extend([c, b]);

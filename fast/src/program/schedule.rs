@@ -10,7 +10,7 @@ use super::condition::Conditional;
 use super::graph::{Graph, Slope, ValueKind, is_comparison};
 use super::rows::{onto, readers_in_chains, row_width, shortest_row_of_sum};
 use super::steps::{Half, Onto, Program, Source, Step, Target, Work};
-use crate::arch::{ChainOp, Comparison, Table};
+use crate::arch::{ChainOp, Comparison, Rule, Table};
 use crate::dispatch::{by_bank, by_float_bank};
 use crate::error::NoKernel;
 use crate::inline_capacity::{VALUES, filled};
@@ -131,7 +131,7 @@ pub(crate) fn schedule(
     };
     let single = non_temporal || onto.is_some();
     let Chains { last_use, chains, choices, conditions, mut root_choice } =
-        find(graph, (root, readers), (half_in_bits.is_some(), single), tiling, &access_of);
+        find(graph, (root, readers), (half_in_bits.is_some(), single, onto.is_some()), tiling, &access_of);
     (scheduler.onto, scheduler.width) = match (goal, onto) {
         (Goal::Store(_), _) => (None, 0),
         (Goal::Sum(access), Some(onto)) if tiling.accesses[access as usize].kind != AccessKind::Direct => {
@@ -453,12 +453,13 @@ impl Scheduler<'_> {
         let bank = bank_of(dtype);
         let float = FloatBank::of(bank).ok_or(no_kernel)?;
         let (arguments, varies) = sources(placed, choice.arguments).ok_or(no_kernel)?;
-        if let Some(onto) = onto {
-            return Ok(self.choice_sum(choice.comparison, bank, (float, arguments), onto));
+        if let (Some(onto), Rule::By(comparison)) = (onto, choice.rule) {
+            let [x, limit, chosen, other, _] = arguments;
+            return Ok(self.choice_sum(comparison, bank, (float, [x, limit, chosen, other]), onto));
         }
         let stationary = self.tiling.is_stationary(varies);
         let (target, source) = self.target_of_vectors(bank, root, stationary);
-        let work = Work::Choose { comparison: choice.comparison, bank: float, arguments };
+        let work = Work::Choose { rule: choice.rule, bank: float, arguments };
         self.push(work, target, varies, stationary);
         Ok(Placed { source, varies, bank })
     }
@@ -523,7 +524,8 @@ impl Scheduler<'_> {
                 if let Some(onto) = onto {
                     return Ok(self.choice_sum(Comparison::Wins, bank, (float, arguments), onto));
                 }
-                let work = Work::Choose { comparison: Comparison::Wins, bank: float, arguments };
+                let arguments = [x, limit, chosen, half, x];
+                let work = Work::Choose { rule: Rule::By(Comparison::Wins), bank: float, arguments };
                 (work, varies, arguments.iter().all(|argument| argument.is_scalar()))
             }
         };

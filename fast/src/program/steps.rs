@@ -1,6 +1,6 @@
 //! A linear program: steps that read operands and registers and write registers or the result.
 
-use crate::arch::{CallKernel, ChainOp, Comparison, InPlace, Pairing, Repeat};
+use crate::arch::{CallKernel, ChainOp, Comparison, InPlace, Pairing, Repeat, Rule};
 use crate::grid::RowLayout;
 use crate::inline_capacity::{LINKS, STEPS};
 use crate::math::MathFunction;
@@ -90,15 +90,15 @@ pub(crate) enum Work {
     MathF64 { function: MathFunction, arguments: [Source; 2] },
     /// A function of `math` in f32, possibly rounded to a half.
     MathF32 { function: MathFunction, arguments: [Source; 2], round: Option<InPlace<f32>> },
-    /// `if x op limit { chosen } else { other }`, of arguments in this order ([`Comparison::Wins`] has
-    /// its own).
-    Choose { comparison: Comparison, bank: FloatBank, arguments: [Source; 4] },
+    /// `if x op limit { chosen } else { other }`, of arguments in this order and a factor that not every rule
+    /// has ([`Comparison::Wins`] has its own).
+    Choose { rule: Rule, bank: FloatBank, arguments: [Source; 5] },
     /// A fold from a first argument through a range of the program's links, over rows of `width` elements. If
     /// that is 0, a tile is one row.
     Chain { bank: Bank, first: Source, start: u32, end: u32, width: u32 },
     /// The values of such a fold, added to the gradient.
     ChainSum { bank: FloatBank, first: Source, start: u32, end: u32, onto: Onto },
-    /// Choices by a comparison, with the arguments of [`Work::Choose`], added to the gradient.
+    /// Choices by a comparison, with the first arguments of [`Work::Choose`], added to the gradient.
     ChoiceSum { comparison: Comparison, bank: FloatBank, arguments: [Source; 4], onto: Onto },
     /// Choices by a condition, which is a vector, added to the gradient.
     SelectSum { bank: FloatBank, condition: Source, branches: [Source; 2], onto: Onto },

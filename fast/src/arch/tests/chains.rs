@@ -16,6 +16,7 @@ fn linked(op: ChainOp, a: f64, b: f64) -> f64 {
         ChainOp::Maximum => larger(a, b),
         ChainOp::Minimum => -larger(-a, -b),
         ChainOp::PlusNext | ChainOp::MinusNext | ChainOp::TimesNext => a,
+        ChainOp::Square => a * a,
         ChainOp::Negate => -a,
         ChainOp::Abs => a.abs(),
         ChainOp::Sqrt => a.sqrt(),
@@ -43,7 +44,7 @@ const OF_TWO: [ChainOp; 6] = [
     ChainOp::Minimum,
 ];
 const MAKING: [ChainOp; 3] = [ChainOp::PlusNext, ChainOp::MinusNext, ChainOp::TimesNext];
-const UNARY: [ChainOp; 4] = [ChainOp::Exp, ChainOp::Negate, ChainOp::Sqrt, ChainOp::Abs];
+const UNARY: [ChainOp; 5] = [ChainOp::Exp, ChainOp::Negate, ChainOp::Sqrt, ChainOp::Abs, ChainOp::Square];
 
 /// Compares a chain of five links over some rows with plain arithmetic. Each bit of `pattern` makes one
 /// argument a scalar.
@@ -126,6 +127,29 @@ fn chains_fold_from_the_left() {
     }
 }
 
+/// A limit that is a number other than 0 has a faster loop, in which zeros and NaNs must be as in the other.
+#[test]
+fn limits_of_every_kind() {
+    let mut all = floats();
+    all.truncate(100);
+    all.extend([0.0, -0.0, f64::NAN, -1.5, 2.5]);
+    for table in tables() {
+        for limit in [0.0, -0.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.5, f64::MIN_POSITIVE, 2.5] {
+            for op in [ChainOp::Maximum, ChainOp::Minimum] {
+                let limits = [limit];
+                let first = Link { op: ChainOp::Add, values: &all, step: 0, scalar: false };
+                let link = Link { op, values: &limits, step: 0, scalar: true };
+                let mut out = vec![0.0; all.len()];
+                table.f64.chains().run(&first, (&mut [link], false), 1, &mut out);
+                for (&x, found) in all.iter().zip(out) {
+                    let want = linked(op, x, limit);
+                    assert!(same(found, want), "{} {op:?} {x} {limit}: {found}", table.level);
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn chains_apply_unary_functions() {
     // Half of the numbers are near 0, because exp of the others is infinite or 0.
@@ -136,7 +160,7 @@ fn chains_apply_unary_functions() {
             for pattern in 0..64usize {
                 let op = |k: usize| {
                     if (k + pattern).is_multiple_of(2) {
-                        UNARY[(k / 2 + pattern / 2) % 4]
+                        UNARY[(k / 2 + pattern / 2) % 5]
                     } else {
                         BINARY[(k + pattern / 4) % 8]
                     }

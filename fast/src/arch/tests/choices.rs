@@ -2,7 +2,9 @@
 //! Conditions of two comparisons.
 
 use super::{floats, larger, same, tables};
-use crate::arch::{Argument, Arguments, CallKernel, ChainOp, Comparison, Condition, Order, Reduction};
+use crate::arch::{
+    Argument, Arguments, Branch, CallKernel, ChainOp, Comparison, Condition, Order, Reduction, Rule,
+};
 use broadcheck_spec::Function;
 
 /// Lengths around those of a vector and of a group of vectors, on every level.
@@ -61,7 +63,17 @@ fn of_two_nans_the_first_is_kept() {
 #[test]
 fn one_of_two_by_a_comparison() {
     let all: Vec<f64> = floats().into_iter().cycle().take(600).collect();
-    let wanted = |comparison: Comparison, [x, limit, chosen, other]: [f64; 4]| {
+    let wanted = |rule: Rule, [x, limit, chosen, other, factor]: [f64; 5]| {
+        let (comparison, chosen, other) = match rule {
+            Rule::By(comparison) => (comparison, chosen, other),
+            Rule::Scaled { or_equal, branch } => {
+                let comparison = if or_equal { Comparison::GreaterEqual } else { Comparison::Greater };
+                match branch {
+                    Branch::Chosen => (comparison, chosen * factor, other),
+                    Branch::Other => (comparison, chosen, other * factor),
+                }
+            }
+        };
         let takes = match comparison {
             Comparison::Greater => x > limit,
             Comparison::GreaterEqual => x >= limit,
@@ -80,34 +92,37 @@ fn one_of_two_by_a_comparison() {
         if takes { chosen } else { other }
     };
     let comparisons = [Comparison::Greater, Comparison::GreaterEqual, Comparison::Equal, Comparison::Wins];
+    let scaled = [false, true]
+        .into_iter()
+        .flat_map(|or_equal| [Branch::Chosen, Branch::Other].map(|branch| Rule::Scaled { or_equal, branch }));
+    let rules: Vec<Rule> = comparisons.into_iter().map(Rule::By).chain(scaled).collect();
     for table in tables() {
-        for comparison in comparisons {
-            for count in COUNTS {
-                for pattern in 0..16usize {
-                    let ones: [bool; 4] = std::array::from_fn(|k| pattern >> k & 1 == 1);
-                    for (rows, step) in [(1, 0), (3, 0), (3, count), (2, count + 3)] {
-                        // The limit is often the number that it is compared with.
-                        let arguments: [Argument<'_, f64>; 4] = std::array::from_fn(|k| {
-                            let (start, width) = ([0, 0, 41, 83][k], if ones[k] { 1 } else { count });
-                            let values = &all[start..start + (rows - 1) * step + width];
-                            Argument { values, step, scalar: ones[k] }
-                        });
-                        let whole = rows * count;
-                        let mut out = vec![7.0; whole + 1];
-                        table.float_f64.choose.run(comparison, &arguments, rows, &mut out[..whole]);
-                        let read = |k: usize, at: usize| {
-                            arguments[k].values[at / count * step + if ones[k] { 0 } else { at % count }]
-                        };
-                        for (at, &found) in out[..whole].iter().enumerate() {
-                            let want = wanted(comparison, [0, 1, 2, 3].map(|k| read(k, at)));
-                            assert!(
-                                same(found, want),
-                                "{} {comparison:?} {pattern} {at} of {rows} times {count}",
-                                table.level
-                            );
-                        }
-                        assert_eq!(out[whole], 7.0, "wrote outside the output");
+        for &rule in &rules {
+            let patterns = if matches!(rule, Rule::By(_)) { 16usize } else { 32 };
+            for (count, pattern) in COUNTS.into_iter().flat_map(|n| (0..patterns).map(move |k| (n, k))) {
+                let ones: [bool; 5] = std::array::from_fn(|k| pattern >> k & 1 == 1);
+                for (rows, step) in [(1, 0), (3, 0), (3, count), (2, count + 3)] {
+                    // The limit is often the number that it is compared with.
+                    let arguments: [Argument<'_, f64>; 5] = std::array::from_fn(|k| {
+                        let (start, width) = ([0, 0, 41, 83, 17][k], if ones[k] { 1 } else { count });
+                        let values = &all[start..start + (rows - 1) * step + width];
+                        Argument { values, step, scalar: ones[k] }
+                    });
+                    let whole = rows * count;
+                    let mut out = vec![7.0; whole + 1];
+                    table.float_f64.choose.run(rule, &arguments, rows, &mut out[..whole]);
+                    let read = |k: usize, at: usize| {
+                        arguments[k].values[at / count * step + if ones[k] { 0 } else { at % count }]
+                    };
+                    for (at, &found) in out[..whole].iter().enumerate() {
+                        let want = wanted(rule, [0, 1, 2, 3, 4].map(|k| read(k, at)));
+                        assert!(
+                            same(found, want),
+                            "{} {rule:?} {pattern} {at} of {rows} times {count}",
+                            table.level
+                        );
                     }
+                    assert_eq!(out[whole], 7.0, "wrote outside the output");
                 }
             }
         }
@@ -163,9 +178,9 @@ fn sums_of_choices_have_the_bits_of_the_sums_of_their_values() {
                     }
                 };
                 for comparison in comparisons {
-                    let given: [Argument<'_, f64>; 4] =
-                        std::array::from_fn(|k| Argument { values: &full[k], step: 0, scalar: false });
-                    kernels.choose.run(comparison, &given, 1, &mut stored);
+                    let given: [Argument<'_, f64>; 5] =
+                        [0, 1, 2, 3, 0].map(|k| Argument { values: &full[k][..], step: 0, scalar: false });
+                    kernels.choose.run(Rule::By(comparison), &given, 1, &mut stored);
                     check(&stored, &|reduction, sums| {
                         kernels.choice_sum.run(comparison, (arguments, fetches), reduction, sums);
                     });
