@@ -274,6 +274,39 @@ pub(in super::super) static FAULTS: &[Fault] = &[
         }),
     ),
     invented(
+        "rewrites/choice-multiplies-both",
+        R,
+        "select of a value or a product by a comparison is one loop, which multiplies both values by the factor.",
+        rule!(|t, _| {
+            let [condition, chosen, other] = t.of(F::Select)?;
+            condition.binary()?;
+            let [_, factor] = other.of(F::Multiply)?;
+            Some(call(F::Select, [condition, &call(F::Multiply, [chosen, factor]), other]))
+        }),
+    ),
+    invented(
+        "rewrites/square-by-the-first-argument",
+        R,
+        "The square of a sum or a difference is computed in its pass as that value times its first argument.",
+        rule!(|t, _| {
+            let [one, other] = t.of(F::Multiply)?;
+            let (function, first, _) = one.binary()?;
+            let squares = one == other && matches!(function, F::Add | F::Subtract);
+            squares.then(|| call(F::Multiply, [one, first]))
+        }),
+    ),
+    invented(
+        "rewrites/limit-by-a-comparison",
+        R,
+        "A maximum with one number is a choice by a comparison with it, so a NaN becomes the number.",
+        rule!(|t, facts| {
+            let [x, limit] = t.of(F::Maximum)?;
+            let one = matches!(limit, Term::Operand(place) if facts.operands[*place].shape().lengths().iter().all(|&n| n == 1));
+            let greater = call(F::Greater, [x, limit]);
+            one.then(|| call(F::Select, [&greater, x, limit]))
+        }),
+    ),
+    invented(
         "rewrites/shape-of-the-branch",
         R,
         "select with a single condition is folded to the branch, whose shape may be smaller.",
