@@ -368,7 +368,8 @@ fn report(rows: &[Measured], results: &mut Results) {
     for name in names {
         let ratios = rows.iter().filter(|row| row.name == name).flat_map(|row| &row.ratios);
         let (count, met) = (ratios.clone().count(), ratios.clone().filter(|&&ratio| ratio <= LIMIT).count());
-        let goal = format!("{name}, worst over the loop ({met} of {count} sizes and dtypes reach the target)");
+        let goal =
+            format!("{name}, worst over the loop ({met} of {count} sizes and dtypes reach the target)");
         results.goal(goal_at_most(goal, LIMIT, ratios.copied().fold(0.0, f64::max), ""));
     }
 }

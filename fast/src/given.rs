@@ -122,22 +122,34 @@ impl<'a, T: Float> RunArguments<'a, T> {
 
     /// The argument at a place.
     #[inline(always)]
-    pub(crate) fn get(&self, given: Given) -> Argument<'_, T> {
+    pub(crate) fn get(&self, given: &Given) -> Argument<'_, T> {
         match given {
             Given::Operand(place) => self.operand(place),
-            Given::Number(at) => Argument { values: &self.numbers[at..=at], step: 0, scalar: true },
+            &Given::Number(at) => Argument { values: &self.numbers[at..=at], step: 0, scalar: true },
         }
+    }
+
+    /// The arguments at some places. They are read and written where they are: a processor waits for what was
+    /// just stored if it is loaded in other pieces.
+    #[inline(always)]
+    pub(crate) fn each<const N: usize>(&self, given: &[Given; N]) -> [Argument<'_, T>; N] {
+        let mut found = [Argument { values: &[][..], step: 0, scalar: true }; N];
+        for (found, given) in found.iter_mut().zip(given) {
+            let Argument { values, step, scalar } = self.get(given);
+            (found.values, found.step, found.scalar) = (values, step, scalar);
+        }
+        found
     }
 
     /// An operand of any type.
     #[inline(always)]
-    pub(crate) fn operand<U: Stored>(&self, place: Place) -> Argument<'a, U> {
+    pub(crate) fn operand<U: Stored>(&self, place: &Place) -> Argument<'a, U> {
         Argument { values: place.values(self.inputs), step: place.step, scalar: place.scalar }
     }
 
     /// A link of a chain with its argument.
     #[inline(always)]
-    pub(crate) fn link(&self, op: ChainOp, given: Given) -> Link<'_, T> {
+    pub(crate) fn link(&self, op: ChainOp, given: &Given) -> Link<'_, T> {
         let Argument { values, step, scalar } = self.get(given);
         Link { op, values, step, scalar }
     }

@@ -57,30 +57,30 @@ impl StepCall {
     fn compute<T: Float>(&self, table: &Table, inputs: &[Input<'_>], output: &mut Output<'_>) {
         let arguments = RunArguments::<T>::new(&self.numbers, inputs);
         let (kernels, out) = (T::float_kernels(table), T::output(output));
-        match self.value {
-            Value::Chain { kind, first, ref links } => {
+        match &self.value {
+            Value::Chain { kind, first, links } => {
                 let first = arguments.link(ChainOp::Add, first);
                 let mut given: Links<'_, T> = Links::new();
-                for &(op, argument) in links {
-                    given.push(arguments.link(op, argument));
+                for (op, argument) in links {
+                    given.push(arguments.link(*op, argument));
                 }
                 // What one tile reads is in the caches.
-                T::kernels(table).chains().of(kind).run(&first, (&mut given, false), 1, out);
+                T::kernels(table).chains().of(*kind).run(&first, (&mut given, false), 1, out);
             }
             Value::Choice { rule, arguments: given } => {
-                kernels.choose.run(rule, &given.map(|given| arguments.get(given)), 1, out);
+                kernels.choose.run(*rule, &arguments.each(given), 1, out);
             }
             Value::Select { kernel, condition, branches } => {
-                let [chosen, other] = branches.map(|given| arguments.get(given).values);
+                let [chosen, other] = arguments.each(branches).map(|branch| branch.values);
                 let condition = arguments.operand::<bool>(condition);
-                let Some(CallKernel::Select(kernel)) = T::from_bank(kernel) else {
+                let Some(CallKernel::Select(kernel)) = T::from_bank(*kernel) else {
                     unreachable!("the kernel is that of a select of the same bank")
                 };
                 kernel.run(condition.values, chosen, other, out);
             }
             Value::Pair { pairing, whole, part, repeat } => {
                 let [whole, part] = [whole, part].map(|place| arguments.operand(place).values);
-                kernels.paired.run(pairing, whole, part, repeat, None, out);
+                kernels.paired.run(*pairing, whole, part, *repeat, None, out);
             }
         }
     }

@@ -56,23 +56,21 @@ impl SumCall {
     fn compute<T: Float>(&self, table: &Table, inputs: &[Input<'_>], output: &mut Output<'_>) {
         let arguments = RunArguments::<T>::new(&self.numbers, inputs);
         let (kernels, sums) = (T::float_kernels(table), &mut T::output(output)[self.sums.clone()]);
-        match self.summed {
-            Summed::Chain { first, ref links, has_exp } => {
+        match &self.summed {
+            Summed::Chain { first, links, has_exp } => {
                 let first = arguments.link(ChainOp::Add, first);
                 let mut given: Links<'_, T> = Links::new();
-                for &(op, argument) in links {
-                    given.push(arguments.link(op, argument));
+                for (op, argument) in links {
+                    given.push(arguments.link(*op, argument));
                 }
-                kernels.chain_sum(has_exp).run(&first, (&mut given, false), self.reduction, sums);
+                kernels.chain_sum(*has_exp).run(&first, (&mut given, false), self.reduction, sums);
             }
             Summed::Choice { comparison, arguments: given } => {
-                let given = given.map(|given| arguments.get(given));
-                kernels.choice_sum.run(comparison, (given, false), self.reduction, sums);
+                kernels.choice_sum.run(*comparison, (arguments.each(given), false), self.reduction, sums);
             }
             Summed::Select { condition, branches } => {
                 let condition = arguments.operand::<bool>(condition);
-                let branches = branches.map(|given| arguments.get(given));
-                kernels.select_sum.run(condition, (branches, false), self.reduction, sums);
+                kernels.select_sum.run(condition, (arguments.each(branches), false), self.reduction, sums);
             }
         }
     }
