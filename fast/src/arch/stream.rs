@@ -46,11 +46,6 @@ impl Ahead {
         }
     }
 
-    /// Whether there is nothing.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
     /// Prefetches the lines of `count` values of each operand from `at` on, while as many are computed.
     #[inline(always)]
     pub(crate) fn fetch(&self, at: usize, count: usize) {
