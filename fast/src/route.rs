@@ -25,7 +25,7 @@ use crate::step_call::StepCall;
 use crate::sum_call::SumCall;
 use crate::tiling::{Axes, OperandLayout, Tiling};
 use crate::turned::TurnedCall;
-use broadcheck_spec::{DType, Node};
+use broadcheck_spec::{DType, Function, Node};
 use smallvec::SmallVec;
 
 /// The bytes of registers that a tile may keep live. They share the first-level cache with operands and
@@ -307,12 +307,7 @@ fn picked(task: Task, problem: &Problem<'_>, lowered: &Lowered) -> Option<PickCa
     else {
         return None;
     };
-    if call.function() != broadcheck_spec::Function::Select
-        || a == b
-        || c == a
-        || c == b
-        || task.is_non_temporal()
-    {
+    if call.function() != Function::Select || task.is_non_temporal() {
         return None;
     }
     let operands = problem.operands();
