@@ -126,10 +126,19 @@ fn common_expressions_are_one_loop() {
         call(F::LogicalAnd, call(F::LessEqual, x(1), x(0)), call(F::Less, x(0), x(2))),
         call(F::LogicalOr, call(F::Less, x(0), x(1)), call(F::Greater, x(2), product(0, 1))),
     ];
+    let positive = || call(F::GreaterEqual, x(0), x(1));
+    let select = |a, b| Expression::call(F::Select, [positive(), a, b]).unwrap();
+    let choices = [select(x(0), x(1)), select(x(0), product(0, 2)), select(product(1, 2), x(0))];
+    let squared = call(F::Multiply, call(F::Subtract, x(0), x(1)), call(F::Subtract, x(0), x(1)));
+    let squares = [squared.clone(), call(F::Multiply, squared, x(2))];
     let mut random = Random(36);
-    for (dtype, expressions, way) in
-        [(DType::I32, &integers[..], "chain"), (DType::F32, &floats, "condition")]
-    {
+    for (dtype, expressions, way) in [
+        (DType::I32, &integers[..], "chain"),
+        (DType::F32, &floats, "condition"),
+        (DType::F64, &choices, "step"),
+        (DType::F32, &squares, "chain"),
+        (DType::I16, &squares, "chain"),
+    ] {
         for expression in expressions {
             let request = request(&mut random, dtype, &[&[100][..]; 3], expression.clone());
             assert_eq!(check(&request), way, "{request:?}");
