@@ -434,16 +434,16 @@ pub(super) unsafe fn choose<V: Vector>(
             Rule::By(Comparison::Equal) => all_of::<V, By<Equal>>(arguments, width, out),
             Rule::By(Comparison::Wins) => all_of::<V, By<Wins>>(arguments, width, out),
             Rule::Scaled { or_equal: false, branch: Branch::Chosen } => {
-                all_of::<V, ChosenTimes<Greater>>(arguments, width, out)
+                all_of::<V, ChosenTimes<Greater>>(arguments, width, out);
             }
             Rule::Scaled { or_equal: true, branch: Branch::Chosen } => {
-                all_of::<V, ChosenTimes<GreaterEqual>>(arguments, width, out)
+                all_of::<V, ChosenTimes<GreaterEqual>>(arguments, width, out);
             }
             Rule::Scaled { or_equal: false, branch: Branch::Other } => {
-                all_of::<V, OtherTimes<Greater>>(arguments, width, out)
+                all_of::<V, OtherTimes<Greater>>(arguments, width, out);
             }
             Rule::Scaled { or_equal: true, branch: Branch::Other } => {
-                all_of::<V, OtherTimes<GreaterEqual>>(arguments, width, out)
+                all_of::<V, OtherTimes<GreaterEqual>>(arguments, width, out);
             }
         }
     }

@@ -298,9 +298,9 @@ pub(in super::super) static FAULTS: &[Fault] = &[
     invented(
         "rewrites/limit-by-a-comparison",
         R,
-        "A maximum with one number is a choice by a comparison with it, so a NaN becomes the number.",
+        "A maximum of an operand and one number is a choice by a comparison, so a NaN becomes the number.",
         rule!(|t, facts| {
-            let [x, limit] = t.of(F::Maximum)?;
+            let [x @ Term::Operand(_), limit] = t.of(F::Maximum)? else { return None };
             let one = matches!(limit, Term::Operand(place) if facts.operands[*place].shape().lengths().iter().all(|&n| n == 1));
             let greater = call(F::Greater, [x, limit]);
             one.then(|| call(F::Select, [&greater, x, limit]))
