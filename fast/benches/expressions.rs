@@ -1,6 +1,6 @@
-//! The expressions that users write most, each against one loop by hand for its shapes: activations, a softmax,
-//! clipping and choosing over vectors, and chains of three to six operations over rows of 16 to 2000 elements.
-//! exp and tanh are the engine's own in both.
+//! The expressions that users write most, each against one loop by hand for its shapes: activations, a
+//! softmax, clipping and choosing over vectors, and chains of three to six operations over rows of 16 to 2000
+//! elements. exp and tanh are the engine's own in both.
 //!
 //! `cargo bench --bench expressions -- gelu clip` measures only these, and writes no results.
 

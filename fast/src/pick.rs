@@ -13,9 +13,9 @@ use crate::scratch::Bank;
 use crate::tiling::Axes;
 use broadcheck_spec::DType;
 
-/// The bytes of the shortest row that is copied. A copy takes some 4 ns, and to expand the conditions of shorter
-/// rows takes less. (On an AMD EPYC, rows of 80 to 500 bytes take 0.4 to 0.9 of the time that expanding takes,
-/// rows of 32 0.9 to 1.2, and of f32 and u8 in shorter rows 1.1 to 1.4.)
+/// The bytes of the shortest row that is copied. A copy takes some 4 ns, and to expand the conditions of
+/// shorter rows takes less. (On an AMD EPYC, rows of 80 to 1,000 bytes take 0.45 to 0.9 of the time that
+/// expanding takes, rows of 32 0.65 to 1.1, and shorter rows of f32 and u8 up to 1.4.)
 const SHORTEST_ROW: usize = 32;
 
 /// A `select` over rows.

@@ -35,8 +35,8 @@ pub(crate) enum Comparison {
 pub(crate) enum Rule {
     /// By a comparison alone. The factor is not read.
     By(Comparison),
-    /// By [`Comparison::Greater`] or [`Comparison::GreaterEqual`], where one of the two values is multiplied by
-    /// the factor first, as in a leaky rectifier.
+    /// By [`Comparison::Greater`] or [`Comparison::GreaterEqual`], where one of the two values is multiplied
+    /// by the factor first, as in a leaky rectifier.
     Scaled { or_equal: bool, branch: Branch },
 }
 

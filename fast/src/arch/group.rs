@@ -430,8 +430,9 @@ unsafe fn fold<V: ChainVector, const U: usize, const ROWS: usize, const SCALAR: 
     }
 }
 
-/// Applies a maximum or minimum by one value: `O`, or the faster `L` if the value is a number and not 0, which
-/// nearly all limits are. (Then a NaN and the signs of zeros need no care.)
+/// Applies a maximum or minimum by one value: `O`, or the faster `L` if the value is a number and not 0,
+/// which nearly all limits are. (Then a NaN and the signs of zeros need no care. Of 1,000 f32, values between
+/// two limits take a third of the time, `benches/expressions`.)
 ///
 /// # Safety
 /// As for [`compute`].

@@ -145,7 +145,7 @@ kernels! {
     Joined<T>(arguments: Arguments<'_, T>, out: &mut [bool]);
     /// `out = if c { a } else { b }`, element by element.
     Select<T>(c: &[bool], a: &[T], b: &[T], out: &mut [T]);
-    /// `out = if x op limit { a } else { b }`, or what the rule says, element by element, over a number of rows.
+    /// `out = if x op limit { a } else { b }`, or what the rule says, element by element, over some rows.
     Choose<T>(rule: Rule, arguments: &[Argument<'_, T>; 5], rows: usize, out: &mut [T]);
     /// Converts the bits of halves to f32, element by element.
     Widen<>(from: &[u16], to: &mut [f32]);
