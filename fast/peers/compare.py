@@ -42,9 +42,11 @@ def aligned(count, dtype):
 def operands(row, dtype):
     generator = np.random.default_rng(7)
     arrays = []
-    for shape in row.shapes:
-        array = aligned(math.prod(shape), dtype).reshape(shape)
-        array[...] = generator.random(shape, dtype) + np.dtype(dtype).type(0.5)
+    for place, shape in enumerate(row.shapes):
+        is_mask = place in row.masks
+        array = aligned(math.prod(shape), bool if is_mask else dtype).reshape(shape)
+        numbers = generator.random(shape, dtype)
+        array[...] = numbers < 0.5 if is_mask else numbers + np.dtype(dtype).type(0.5)
         arrays.append(array)
     return arrays
 

@@ -5,6 +5,11 @@ EXP_OF_PRODUCT = ["exp", ["multiply", 0, 1]]
 SUM = ["add", 0, 1]
 NORM = ["add", ["multiply", ["multiply", ["subtract", 0, 1], 2], 3], 4]
 SWISH = ["divide", 0, ["add", 1, ["exp", ["negate", 0]]]]
+CUBE = ["multiply", ["multiply", ["multiply", 0, 0], 0], 2]
+GELU = ["multiply", ["multiply", ["add", ["tanh", ["multiply", ["add", CUBE, 0], 1]], 4], 0], 3]
+SQUARES = ["add", ["multiply", 0, 0], ["multiply", 1, 1]]
+SQUARED = ["multiply", ["multiply", ["subtract", 0, 1], ["subtract", 0, 1]], 2]
+POLYNOMIAL = ["add", ["multiply", ["add", ["multiply", ["add", ["multiply", 1, 0], 2], 0], 3], 0], 4]
 
 
 def sum_of(count):
@@ -19,6 +24,8 @@ class Row:
     name: str
     shapes: tuple
     expression: object
+    # The operands that are bools.
+    masks: tuple = ()
 
 
 N = 100_000
@@ -44,5 +51,14 @@ ROWS = [
     Row("rank 6, alternating, 16^6", ((16, 1, 16, 1, 16, 1), (1, 16, 1, 16, 1, 16)), SUM),
     Row("(x-m)*r*g+b, 1000x1000", ((1000, 1000), (1000, 1), (1000, 1), (1000,), (1000,)), NORM),
     Row("x/(1+exp(-x)), 100k", ((N,), (1,)), SWISH),
+    Row("gelu, 100k", ((N,), (1,), (1,), (1,), (1,)), GELU),
+    Row("relu by select, 100k", ((N,), (1,)), ["select", ["greater", 0, 1], 0, 1]),
+    Row("leaky relu, 100k", ((N,), (1,), (1,)), ["select", ["greater", 0, 1], 0, ["multiply", 0, 2]]),
+    Row("clip, 100k", ((N,), (1,), (1,)), ["minimum", ["maximum", 0, 1], 2]),
+    Row("x*x+y*y, 100k", ((N,), (N,)), SQUARES),
+    Row("exp(x-max), 1000x1000", ((1000, 1000), (1000, 1)), ["exp", ["subtract", 0, 1]]),
+    Row("where(column,a,b), 300x300", ((300, 1), (300, 300), (300, 300)), ["select", 0, 1, 2], (0,)),
+    Row("(x-y)*(x-y)*w, 300x300", ((300, 300), (300,), (300, 1)), SQUARED),
+    Row("((a*x+b)*x+c)*x+d, 300x300", ((300, 300), (300, 1), (300, 1), (300, 1), (300, 1)), POLYNOMIAL),
     Row("(2,3) + (3), one call", ((2, 3), (3,)), SUM),
 ]

@@ -16,20 +16,41 @@ import numpy as np
 DTYPE_NAMES = {"float64": "f64", "float32": "f32", "float16": "f16", "bool": "bool"}
 DTYPE_NAMES |= {f"{kind}int{bits}": f"{kind or 'i'}{bits}" for kind in ("", "u") for bits in (64, 32, 16, 8)}
 
-OPERATORS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/"}
+# What every system writes in the same way.
+OPERATORS = {"add": "({} + {})", "subtract": "({} - {})", "multiply": "({} * {})", "divide": "({} / {})", "negate": "(-{})",
+             "greater": "({} > {})"}
+# What each writes in its own way. numexpr has no function of two numbers that returns the larger one.
+NUMEXPR = {"exp": "exp({})", "tanh": "tanh({})", "maximum": "where({0} > {1}, {0}, {1})",
+           "minimum": "where({0} < {1}, {0}, {1})", "select": "where({}, {}, {})"}
+NUMBA = {"exp": "np.exp({})", "tanh": "np.tanh({})", "maximum": "max({}, {})", "minimum": "min({}, {})",
+         "select": "({1} if {0} else {2})"}
+PYTENSOR = {"exp": "pt.exp({})", "tanh": "pt.tanh({})", "maximum": "pt.maximum({}, {})", "minimum": "pt.minimum({}, {})",
+            "select": "pt.switch({}, {}, {})"}
 
 
-def formula(expression, exp="exp", operand="x{}"):
-    """The expression as the source text of Python, C or numexpr."""
+def library(module):
+    """The functions of NumPy and of the libraries with the same names."""
+    calls = {"exp": "exp({})", "tanh": "tanh({})", "maximum": "maximum({}, {})", "minimum": "minimum({}, {})",
+             "select": "where({}, {}, {})"}
+    return {name: f"{module}.{text}" for name, text in calls.items()}
+
+
+def formula(expression, functions, operand="x{}"):
+    """The expression as the source text of Python or numexpr, with a system's functions."""
     if isinstance(expression, int):
         return operand.format(expression)
     name, *arguments = expression
-    texts = [formula(argument, exp, operand) for argument in arguments]
-    if name == "exp":
-        return f"{exp}({texts[0]})"
-    if name == "negate":
-        return f"(-{texts[0]})"
-    return f"({texts[0]} {OPERATORS[name]} {texts[1]})"
+    texts = [formula(argument, functions, operand) for argument in arguments]
+    return (OPERATORS | functions)[name].format(*texts)
+
+
+def is_chain(expression):
+    """Whether each call can write over the one before: it takes at most one, and no bools are computed."""
+    if isinstance(expression, int):
+        return True
+    name, *arguments = expression
+    calls = [argument for argument in arguments if not isinstance(argument, int)]
+    return name not in ("select", "greater") and len(calls) <= 1 and all(map(is_chain, calls))
 
 
 def names(row):
@@ -72,8 +93,10 @@ class Engine:
 
 
 def numpy(row, arrays, out):
-    """One ufunc after another, each into the output if that has the right shape."""
+    """One ufunc after another, each into the output if that has the right shape, or into a new array where two are needed."""
     scope = {"np": np, "out": out, **{f"x{place}": array for place, array in enumerate(arrays)}}
+    if not is_chain(row.expression):
+        return returning(row, library("np"), {"np": np}, arrays)
     return compiled(one_by_one(row.expression, "np.{}", {"negate": "negative"}), names(row) + ", out", scope, [*arrays, out])
 
 
@@ -94,6 +117,13 @@ def one_by_one(expression, function, own):
     return lines(expression)[0]
 
 
+def returning(row, functions, scope, arguments):
+    """A function that returns the whole expression as a new array."""
+    call = compiled([f"return {formula(row.expression, functions)}"], names(row), scope, arguments)
+    call.result = lambda: np.asarray(call())
+    return call
+
+
 def compiled(body, parameters, scope, arguments):
     """A function with these lines, called with these arguments."""
     exec(f"def function({parameters}):\n    " + "\n    ".join(body), scope)
@@ -105,7 +135,7 @@ def numexpr(row, arrays, out):
     import numexpr as ne
     ne.set_num_threads(1)
     values = {f"x{place}": array for place, array in enumerate(arrays)}
-    ne.evaluate(formula(row.expression), local_dict=values, out=out)
+    ne.evaluate(formula(row.expression, NUMEXPR), local_dict=values, out=out)
     # The same without parsing the text again.
     return lambda: ne.re_evaluate(local_dict=values)
 
@@ -116,7 +146,7 @@ def numba(row, arrays, out):
     rank = out.ndim
     full = [array.reshape((1,) * (rank - array.ndim) + array.shape) for array in arrays]
     index = [", ".join("0" if length == 1 else f"i{axis}" for axis, length in enumerate(array.shape)) for array in full]
-    text = formula(row.expression, "np.exp", "x{}[@]")
+    text = formula(row.expression, NUMBA, "x{}[@]")
     for place, own in enumerate(index):
         text = text.replace(f"x{place}[@]", f"x{place}[{own}]")
     body = ["    " * axis + f"for i{axis} in range(out.shape[{axis}]):" for axis in range(rank)]
@@ -150,7 +180,7 @@ def jax(row, arrays, out):
     jax.config.update("jax_enable_x64", True)
     jax.config.update("jax_cpu_enable_async_dispatch", False)
     scope = {"jnp": jnp}
-    exec(f"def function({names(row)}):\n    return {formula(row.expression, 'jnp.exp')}", scope)
+    exec(f"def function({names(row)}):\n    return {formula(row.expression, library('jnp'))}", scope)
     function = jax.jit(scope["function"])
     values = [jnp.from_dlpack(array) for array in arrays]
     call = lambda: function(*values).block_until_ready()
@@ -163,7 +193,7 @@ def pytensor(row, arrays, out):
     import pytensor.tensor as pt
     variables = [pt.tensor(f"x{place}", dtype=array.dtype.name, shape=array.shape) for place, array in enumerate(arrays)]
     scope = {"pt": pt, **{f"x{place}": variable for place, variable in enumerate(variables)}}
-    root = eval(formula(row.expression, "pt.exp"), scope)
+    root = eval(formula(row.expression, PYTENSOR), scope)
     inputs = [pytensor.In(variable, borrow=True) for variable in variables]
     function = pytensor.function(inputs, pytensor.Out(root, borrow=True))
     function.trust_input = True
@@ -178,8 +208,10 @@ def openvino(row, arrays, out):
     import openvino as ov
     from openvino import opset13 as ops
     nodes = {"add": ops.add, "subtract": ops.subtract, "multiply": ops.multiply, "divide": ops.divide, "exp": ops.exp,
-             "negate": ops.negative}
-    parameters = [ops.parameter(list(array.shape), ov.Type.f32) for array in arrays]
+             "negate": ops.negative, "tanh": ops.tanh, "maximum": ops.maximum, "minimum": ops.minimum, "greater": ops.greater,
+             "select": ops.select}
+    types = {np.dtype(np.float32): ov.Type.f32, np.dtype(bool): ov.Type.boolean}
+    parameters = [ops.parameter(list(array.shape), types[array.dtype]) for array in arrays]
 
     def build(expression):
         if isinstance(expression, int):
@@ -196,8 +228,14 @@ def openvino(row, arrays, out):
 
 
 def torch(row, arrays, out):
-    """One function after another, each into the output, as in NumPy."""
+    """One function after another, each into the output, or into new tensors, as in NumPy."""
     import torch
+    if not is_chain(row.expression):
+        tensors = [torch.from_numpy(array) for array in arrays]
+        call = returning(row, library("torch"), {"torch": torch}, tensors)
+        timed = without_gradients(call)
+        timed.result = lambda: call().numpy()
+        return timed
     tensors = [torch.from_numpy(array) for array in [*arrays, out]]
     body = one_by_one(row.expression, "torch.{}", {"negate": "neg"})
     return without_gradients(compiled(body, names(row) + ", out", {"torch": torch}, tensors))
@@ -207,7 +245,7 @@ def torch_compile(row, arrays, out):
     """The whole expression in one function, compiled for the shapes of the row, which writes into the output."""
     import torch
     scope = {"torch": torch}
-    exec(f"def function({names(row)}, out):\n    out.copy_({formula(row.expression, 'torch.exp')})", scope)
+    exec(f"def function({names(row)}, out):\n    out.copy_({formula(row.expression, library('torch'))})", scope)
     function = torch.compile(scope["function"], dynamic=False, fullgraph=True)
     tensors = [torch.from_numpy(array) for array in [*arrays, out]]
     return without_gradients(lambda: function(*tensors))
