@@ -307,7 +307,7 @@ fn picked(task: Task, problem: &Problem<'_>, lowered: &Lowered) -> Option<PickCa
     else {
         return None;
     };
-    if call.function() != Function::Select || task.is_non_temporal() {
+    if call.function() != Function::Select {
         return None;
     }
     let operands = problem.operands();

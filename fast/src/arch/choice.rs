@@ -30,7 +30,7 @@ pub(crate) enum Comparison {
     Wins,
 }
 
-/// How a value is computed of `x`, `limit`, `chosen`, `other` and `factor`.
+/// How a value is computed from `x`, `limit`, `chosen`, `other` and `factor`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rule {
     /// By a comparison alone. The factor is not read.
@@ -467,8 +467,8 @@ fn common<T>(arguments: &[Argument<'_, T>], of_output: usize) -> Option<usize> {
 /// [`choose`] by one rule.
 ///
 /// # Safety
-/// The machine has the instructions of `V`. `out` is made of rows of `width` elements, and each argument has
-/// that the rule reads the values of all of them.
+/// The machine has the instructions of `V`. `out` is made of rows of `width` elements, and each argument that
+/// the rule reads has the values of all of them.
 #[inline(always)]
 unsafe fn all_of<V: Vector, R: Ruled>(
     arguments: &[Argument<'_, V::Element>; 5],
@@ -492,8 +492,8 @@ unsafe fn all_of<V: Vector, R: Ruled>(
 /// [`choose`] in one row.
 ///
 /// # Safety
-/// The machine has the instructions of `V`. The first row of each argument has as many elements as `out`, or
-/// one value.
+/// The machine has the instructions of `V`. The first row of each argument that the rule reads has as many
+/// elements as `out`, or one value.
 #[inline(always)]
 unsafe fn choose_in_row<V: Vector, R: Ruled>(
     arguments: &[Argument<'_, V::Element>; 5],
@@ -523,7 +523,7 @@ unsafe fn choose_in_row<V: Vector, R: Ruled>(
 /// `U` vectors of a row of the result, `out`, from element `at` on.
 ///
 /// # Safety
-/// As for [`Argument::read`], and `out` has the elements.
+/// As for [`Argument::read`], for the arguments that the rule reads, and `out` has the elements.
 #[inline(always)]
 unsafe fn chosen<V: Vector, R: Ruled, const U: usize>(
     &[x, limit, chosen, other, factor]: &[Argument<'_, V::Element>; 5],

@@ -1,8 +1,5 @@
 //! A binary function over a grid of short rows. In each row, an operand is either read contiguously or is one
 //! value. Nothing is gathered first, which for short rows would take longer than the function itself.
-//!
-//! A row has at least a cache line, which is at least as large as a vector of any level. Rows written with
-//! non-temporal stores are whole, aligned lines.
 
 use super::expand::Pairing;
 use super::extent::Extent;
@@ -36,7 +33,8 @@ impl<'a, T> GridOperand<'a, T> {
 }
 
 /// `out = f(a, b)`, where `out` consists of blocks of `rows` rows of `width` elements, and the rows of `a`
-/// are contiguous.
+/// are contiguous. A row has at least a cache line, which is at least as large as a vector of any level. Rows
+/// written with non-temporal stores are whole, aligned lines.
 ///
 /// # Safety
 /// The machine has the instructions of `V`.

@@ -1,8 +1,8 @@
 //! Which values are needed, which reader of each is the last, and which calls are computed together: chains,
 //! choices and [`condition`](super::condition)s. A chain is a fold of sums, differences, products,
 //! quotients, maxima, minima and a few unary functions, in which each value has one reader, the next call.
-//! An argument may be a sum, a difference or a product itself. A choice is a `select` and the comparison
-//! that is its condition.
+//! An argument may be a sum, a difference or a product itself. A choice is a `select`, the comparison that is
+//! its condition, and possibly a product that is one of its values.
 #![deny(clippy::wildcard_enum_match_arm)]
 
 use super::condition::{Conditional, condition};
@@ -200,10 +200,7 @@ fn is_link(op: ChainOp, dtype: DType) -> bool {
         | DType::U32
         | DType::U16
         | DType::U8 => {
-            matches!(
-                op,
-                ChainOp::Add | ChainOp::Subtract | ChainOp::Multiply | ChainOp::Square | ChainOp::Negate
-            )
+            matches!(op, ChainOp::Add | ChainOp::Subtract | ChainOp::Multiply | ChainOp::Negate)
         }
         DType::F16 | DType::Bf16 | DType::Bool => false,
     }

@@ -298,11 +298,15 @@ fn choices_accept_the_lengths_that_fit() {
             for (rows, step) in [(0, 0), (1, 0), (1, usize::MAX), (2, 0), (2, 1), (2, 16), (3, usize::MAX)] {
                 for count in [0usize, 1, 8, 24, 48, 64, 65, 90] {
                     // One argument is shorter than the others, and may be one value in each row.
-                    for (at, scalar) in (0..5).flat_map(|at| [(at, false), (at, true)]) {
+                    let by = Rule::By(Comparison::Greater);
+                    let scaled = Rule::Scaled { or_equal: false, branch: Branch::Other };
+                    let each = (0..5).flat_map(|at| [(at, false), (at, true)]);
+                    for ((at, scalar), rule) in each.flat_map(|at| [(at, by), (at, scaled)]) {
                         let whole = rows > 0 && count.is_multiple_of(rows);
                         let width = count.checked_div(rows).unwrap_or(0);
                         let needed = reach(if scalar { 1 } else { width }, rows, step);
-                        let fit = count == 0 || whole && needed <= wide(available);
+                        let is_read = at < 4 || rule == scaled;
+                        let fit = count == 0 || whole && (!is_read || needed <= wide(available));
                         check(table.level, fit, count, (rows, step, at, scalar, available), |out| {
                             let arguments = [0, 1, 2, 3, 4].map(|k| {
                                 if k == at {
@@ -311,8 +315,6 @@ fn choices_accept_the_lengths_that_fit() {
                                     Argument { values: &enough[..], step: 0, scalar: false }
                                 }
                             });
-                            let scaled = Rule::Scaled { or_equal: false, branch: Branch::Other };
-                            let rule = if at == 4 { scaled } else { Rule::By(Comparison::Greater) };
                             table.float_f64.choose.run(rule, &arguments, rows, out);
                         });
                     }

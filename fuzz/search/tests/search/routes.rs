@@ -57,6 +57,10 @@ fn larger_calls_take_the_ways_of_larger_calls() {
     capabilities.max_calls = Some(3);
     let profile = Profile::within(&capabilities).with_max_elements(1 << 14).with_large(50_000);
     floor(&profile, 4000, &[("chain", 3), ("chain of rows", 3), ("choice of rows", 2)]);
+    // A call of three operands is a select.
+    (capabilities.max_operands, capabilities.max_calls) = (Some(3), Some(1));
+    let profile = Profile::within(&capabilities).with_max_elements(1 << 14).with_large(50_000);
+    floor(&profile, 12_000, &[("select of rows", 3)]);
 }
 
 /// A million draws, for [COVERAGE.md](../../../COVERAGE.md).

@@ -279,9 +279,10 @@ pub(in super::super) static FAULTS: &[Fault] = &[
         "select of a value or a product by a comparison is one loop, which multiplies both values by the factor.",
         rule!(|t, _| {
             let [condition, chosen, other] = t.of(F::Select)?;
-            condition.binary()?;
+            let (function, ..) = condition.binary()?;
             let [_, factor] = other.of(F::Multiply)?;
-            Some(call(F::Select, [condition, &call(F::Multiply, [chosen, factor]), other]))
+            let compares = !matches!(function, F::LogicalAnd | F::LogicalOr);
+            compares.then(|| call(F::Select, [condition, &call(F::Multiply, [chosen, factor]), other]))
         }),
     ),
     invented(
@@ -300,8 +301,8 @@ pub(in super::super) static FAULTS: &[Fault] = &[
         R,
         "A maximum of an operand and one number is a choice by a comparison, so a NaN becomes the number.",
         rule!(|t, facts| {
-            let [x @ Term::Operand(_), limit] = t.of(F::Maximum)? else { return None };
-            let one = matches!(limit, Term::Operand(place) if facts.operands[*place].shape().lengths().iter().all(|&n| n == 1));
+            let [x @ Term::Operand(_), limit @ Term::Operand(place)] = t.of(F::Maximum)? else { return None };
+            let one = facts.operands[*place].shape().lengths().iter().all(|&length| length == 1);
             let greater = call(F::Greater, [x, limit]);
             one.then(|| call(F::Select, [&greater, x, limit]))
         }),
