@@ -430,9 +430,9 @@ unsafe fn fold<V: ChainVector, const U: usize, const ROWS: usize, const SCALAR: 
     }
 }
 
-/// Applies a maximum or minimum by one value: `O`, or the faster `L` if the value is a number and not 0. (Then
-/// a NaN and the signs of zeros need no care. Of 1,000 f32, values between
-/// two limits take a third of the time, `benches/expressions`.)
+/// Applies a maximum or minimum by one value: `O`, or the faster `L` if the value is a number and not 0.
+/// (Then a NaN and the signs of zeros need no care. Of 1,000 f32, values between two limits take a third of
+/// the time, `benches/expressions`.)
 ///
 /// # Safety
 /// As for [`compute`].
