@@ -248,7 +248,7 @@ impl Plan {
             Route::Pair(_) => "pair",
             Route::Turned(_) => "transposed",
             Route::Rows(_) => "rows",
-            Route::Pick(_) => "select of rows",
+            Route::Select(_) => "select of rows",
             Route::Fold(call) => {
                 if call.rows == 1 {
                     "chain"
@@ -371,7 +371,7 @@ impl Plan {
             Route::Single(call) => call.run(inputs, output),
             Route::Turned(call) => call.run(self.task.table, inputs, output.all()),
             Route::Rows(call) => call.run(inputs, output),
-            Route::Pick(call) => call.run(inputs, output),
+            Route::Select(call) => call.run(inputs, output),
             Route::Fold(call) => call.run(self.task.table, inputs, output),
             Route::Step(call) => call.run(self.task.table, inputs, output),
             Route::Sum(call) => call.run(self.task.table, inputs, output),

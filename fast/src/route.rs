@@ -13,7 +13,6 @@ use crate::math::MathFunction;
 use crate::one_tile::{MAX_IN_PLACE, SingleCall, as_call};
 use crate::pair::{is_fastest, pair};
 use crate::parts::{self, Parts, row_major};
-use crate::pick::PickCall;
 use crate::problem::{Computed, Form, Problem};
 use crate::program::{
     Goal, Graph, Half, Program, Root, Slope, Step, Target, ValueKind, bank_of, bytes, gradient, half,
@@ -21,6 +20,7 @@ use crate::program::{
 };
 use crate::rows::RowsCall;
 use crate::scratch::REGISTER_BYTES;
+use crate::select_call::SelectCall;
 use crate::step_call::StepCall;
 use crate::sum_call::SumCall;
 use crate::tiling::{Axes, OperandLayout, Tiling};
@@ -70,7 +70,7 @@ pub(crate) enum Route {
     /// One call of two operands over long rows.
     Rows(RowsCall),
     /// One `select` by a condition with one value for each row.
-    Pick(PickCall),
+    Select(SelectCall),
     /// One chain over rows.
     Fold(FoldCall),
     /// One chain with numbers, one choice, or one call with a repeated operand, over one tile.
@@ -180,9 +180,9 @@ pub(crate) fn route(
         return Ok(route);
     }
     if !task.is_staged
-        && let Some(call) = picked(task, problem, lowered)
+        && let Some(call) = select_route(task, problem, lowered)
     {
-        return Ok(Route::Pick(call));
+        return Ok(Route::Select(call));
     }
     match fold_route(task, problem, lowered) {
         Some(call) => Ok(Route::Fold(call)),
@@ -300,7 +300,7 @@ fn unregistered(task: Task, problem: &Problem<'_>, lowered: &Lowered) -> Option<
 }
 
 /// One `select` of operands by a condition with one value for each row.
-fn picked(task: Task, problem: &Problem<'_>, lowered: &Lowered) -> Option<PickCall> {
+fn select_route(task: Task, problem: &Problem<'_>, lowered: &Lowered) -> Option<SelectCall> {
     let expression = problem.elementwise()?;
     let (Node::Call(call), &[Node::Operand(c), Node::Operand(a), Node::Operand(b)]) =
         expression.nodes().split_last()?
@@ -315,7 +315,7 @@ fn picked(task: Task, problem: &Problem<'_>, lowered: &Lowered) -> Option<PickCa
     let layouts = [c, a, b].map(|place| lowered.layout(&operands[place], place));
     let axes = Axes::of(lowered.loops(), &layouts);
     let place = |at: usize| ([c, a, b][at], layouts[at].offset);
-    PickCall::of(dtype, &axes, [place(0), place(1), place(2)])
+    SelectCall::of(dtype, &axes, [place(0), place(1), place(2)])
 }
 
 /// The route of any problem.

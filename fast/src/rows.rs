@@ -104,7 +104,7 @@ pub(crate) struct RowsCall {
     kernel: BankCall,
     width: usize,
     operands: [RowOperand; 2],
-    over: Over<2>,
+    axes: RowAxes<2>,
 }
 
 /// An operand of a call over rows.
@@ -118,11 +118,9 @@ struct RowOperand {
     count: usize,
 }
 
-/// The axes over the rows of `N` operands, innermost first.
+/// The axes over the rows of `N` operands, innermost first. There is one at least.
 #[derive(Debug)]
-pub(crate) struct Over<const N: usize> {
-    axes: SmallVec<[RowAxis<N>; 3]>,
-}
+pub(crate) struct RowAxes<const N: usize>(SmallVec<[RowAxis<N>; 3]>);
 
 /// An axis over rows, with the step of each operand.
 #[derive(Clone, Copy, Debug)]
@@ -131,22 +129,22 @@ struct RowAxis<const N: usize> {
     steps: [i64; N],
 }
 
-impl<const N: usize> Over<N> {
+impl<const N: usize> RowAxes<N> {
     /// All axes but the innermost one, which is that of a row, and the number of rows. `None` if there is no
     /// other axis.
-    pub(crate) fn of(axes: &Axes) -> Option<(Over<N>, usize)> {
+    pub(crate) fn of(axes: &Axes) -> Option<(RowAxes<N>, usize)> {
         let mut over: SmallVec<[RowAxis<N>; 3]> = SmallVec::new();
         let mut rows: usize = 1;
         while let Some((length, steps)) = axes.axis(over.len() + 1) {
             over.push(RowAxis { length, steps: steps.try_into().ok()? });
             rows = rows.saturating_mul(length);
         }
-        (!over.is_empty()).then_some((Over { axes: over }, rows))
+        (!over.is_empty()).then_some((RowAxes(over), rows))
     }
 
     /// Calls `row` with the position of each operand for every row, in the order of the rows.
     pub(crate) fn each(&self, starts: [usize; N], mut row: impl FnMut([usize; N])) {
-        let Some((inner, _)) = self.axes.split_first() else { return };
+        let Some(inner) = self.0.first() else { return };
         self.blocks(starts, |mut positions| {
             for _ in 0..inner.length {
                 row(positions);
@@ -157,26 +155,22 @@ impl<const N: usize> Over<N> {
 
     /// Calls `block` for every block of rows along the innermost axis.
     fn blocks(&self, starts: [usize; N], mut block: impl FnMut([usize; N])) {
-        let Some((_, outer)) = self.axes.split_first() else { return };
+        let Some((_, outer)) = self.0.split_first() else { return };
         let mut positions = starts;
         let mut done: SmallVec<[usize; 2]> = SmallVec::from_elem(0, outer.len());
-        loop {
+        // A result has at most [`MOST`] elements.
+        for _ in 0..outer.iter().map(|axis| axis.length).product() {
             block(positions);
             // To the next block: the innermost axis that has one, after the axes inside it began again.
-            let mut is_last = true;
             for (axis, done) in outer.iter().zip(&mut done) {
                 *done += 1;
                 let ended = *done == axis.length;
                 let steps = if ended { 1 - i64::try_from(axis.length).unwrap_or(i64::MAX) } else { 1 };
                 positions = std::array::from_fn(|k| moved(positions[k], steps * axis.steps[k]));
                 if !ended {
-                    is_last = false;
                     break;
                 }
                 *done = 0;
-            }
-            if is_last {
-                return;
             }
         }
     }
@@ -202,7 +196,7 @@ impl RowsCall {
         if a | b == 0 {
             return None;
         }
-        let (over, rows) = Over::of(axes)?;
+        let (over, rows) = RowAxes::of(axes)?;
         if width.saturating_mul(rows) > MOST {
             return None;
         }
@@ -213,7 +207,7 @@ impl RowsCall {
             count: if step == 0 { 1 } else { width },
         };
         let operands = [operand(operands[0], a), operand(operands[1], b)];
-        Some(RowsCall { kernel, width, operands, over })
+        Some(RowsCall { kernel, width, operands, axes: over })
     }
 
     /// Computes the call.
@@ -235,9 +229,9 @@ impl RowsCall {
     /// Runs the kernel over each row of the output.
     fn each<T, R>(&self, kernel: Binary<T, R>, a: &[T], b: &[T], out: &mut [R]) {
         let [first, second] = self.operands;
-        let Some(inner) = self.over.axes.first() else { return };
+        let Some(inner) = self.axes.0.first() else { return };
         let mut blocks = out.chunks_exact_mut(self.width * inner.length);
-        self.over.blocks([first.offset, second.offset], |[x, y]| {
+        self.axes.blocks([first.offset, second.offset], |[x, y]| {
             let Some(block) = blocks.next() else { return };
             match inner.steps.map(usize::try_from) {
                 [Ok(along), Ok(across)] => {

@@ -8,7 +8,7 @@
 use crate::buffers::{Input, Output, Stored};
 use crate::dispatch::by_bank;
 use crate::program::{bank_of, bytes};
-use crate::rows::{MOST, Over};
+use crate::rows::{MOST, RowAxes};
 use crate::scratch::Bank;
 use crate::tiling::Axes;
 use broadcheck_spec::DType;
@@ -20,18 +20,18 @@ const SHORTEST_ROW: usize = 32;
 
 /// A `select` over rows.
 #[derive(Debug)]
-pub(crate) struct PickCall {
+pub(crate) struct SelectCall {
     bank: Bank,
     width: usize,
-    condition: PickOperand,
+    condition: SelectOperand,
     /// What is copied if the condition holds, and otherwise.
-    branches: [PickOperand; 2],
-    over: Over<3>,
+    branches: [SelectOperand; 2],
+    axes: RowAxes<3>,
 }
 
 /// An operand of a `select` over rows.
 #[derive(Clone, Copy, Debug)]
-struct PickOperand {
+struct SelectOperand {
     /// Its index among the inputs.
     input: usize,
     /// The position of its first element.
@@ -40,22 +40,22 @@ struct PickOperand {
     one: bool,
 }
 
-impl PickCall {
+impl SelectCall {
     /// The call over the axes of the condition and the two branches, which are `(input, offset)`, if the
     /// condition has one value in each row, and each branch as well or contiguous ones.
-    pub(crate) fn of(dtype: DType, axes: &Axes, operands: [(usize, usize); 3]) -> Option<PickCall> {
+    pub(crate) fn of(dtype: DType, axes: &Axes, operands: [(usize, usize); 3]) -> Option<SelectCall> {
         let (width, &[0, a @ (0 | 1), b @ (0 | 1)]) = axes.axis(0)? else { return None };
-        let (over, rows) = Over::of(axes)?;
+        let (over, rows) = RowAxes::of(axes)?;
         let bank = bank_of(dtype);
         if width.saturating_mul(bytes(bank)) < SHORTEST_ROW || width.saturating_mul(rows) > MOST {
             return None;
         }
         let operand = |place: usize, step: i64| {
             let (input, offset) = operands[place];
-            PickOperand { input, offset, one: step == 0 }
+            SelectOperand { input, offset, one: step == 0 }
         };
         let branches = [operand(1, a), operand(2, b)];
-        Some(PickCall { bank, width, condition: operand(0, 0), branches, over })
+        Some(SelectCall { bank, width, condition: operand(0, 0), branches, axes: over })
     }
 
     /// Computes the call.
@@ -68,7 +68,7 @@ impl PickCall {
         let branches = self.branches.map(|branch| T::input(&inputs[branch.input]));
         let starts = [self.condition.offset, self.branches[0].offset, self.branches[1].offset];
         let mut rows = T::output(output).chunks_exact_mut(self.width);
-        self.over.each(starts, |[condition, chosen, other]| {
+        self.axes.each(starts, |[condition, chosen, other]| {
             let Some(out) = rows.next() else { return };
             let (which, start) = if conditions[condition] { (0, chosen) } else { (1, other) };
             match self.branches[which].one {
