@@ -56,39 +56,52 @@ impl<V: Vector> Section for Row<'_, V> {
         };
         // SAFETY: guaranteed by the caller.
         unsafe {
-            match (second.op, one) {
-                (ChainOp::Add, false) => groups::<V, false>(arguments, fetches, out, V::add),
-                (ChainOp::Add, true) => groups::<V, true>(arguments, fetches, out, V::add),
-                (ChainOp::Multiply, false) => groups::<V, false>(arguments, fetches, out, V::multiply),
-                (ChainOp::Multiply, true) => groups::<V, true>(arguments, fetches, out, V::multiply),
-                (ChainOp::Subtract, false) => groups::<V, false>(arguments, fetches, out, V::subtract),
-                (ChainOp::Subtract, true) if first.scalar => {
-                    groups::<V, true>(arguments, fetches, out, V::subtract)
-                }
-                (ChainOp::Subtract, true) => groups::<V, true>(
+            match second.op {
+                ChainOp::Add => groups_by::<V>(one, arguments, fetches, out, V::add),
+                ChainOp::Multiply => groups_by::<V>(one, arguments, fetches, out, V::multiply),
+                ChainOp::Subtract if second.scalar => groups::<V, true>(
                     arguments,
                     fetches,
                     out,
                     #[inline(always)]
                     |one, x| x.subtract(one),
                 ),
-                (
-                    ChainOp::SubtractFrom
-                    | ChainOp::Divide
-                    | ChainOp::DivideInto
-                    | ChainOp::Maximum
-                    | ChainOp::Minimum
-                    | ChainOp::PlusNext
-                    | ChainOp::MinusNext
-                    | ChainOp::TimesNext
-                    | ChainOp::Square
-                    | ChainOp::Negate
-                    | ChainOp::Abs
-                    | ChainOp::Sqrt
-                    | ChainOp::Exp,
-                    _,
-                ) => 0,
+                ChainOp::Subtract => groups_by::<V>(one, arguments, fetches, out, V::subtract),
+                ChainOp::SubtractFrom
+                | ChainOp::Divide
+                | ChainOp::DivideInto
+                | ChainOp::Maximum
+                | ChainOp::Minimum
+                | ChainOp::PlusNext
+                | ChainOp::MinusNext
+                | ChainOp::TimesNext
+                | ChainOp::Square
+                | ChainOp::Negate
+                | ChainOp::Abs
+                | ChainOp::Sqrt
+                | ChainOp::Exp => 0,
             }
+        }
+    }
+}
+
+/// [`groups`], where `one` says whether the first argument is one value.
+///
+/// # Safety
+/// As for [`groups`].
+#[inline(always)]
+unsafe fn groups_by<V: Vector>(
+    one: bool,
+    arguments: [&Link<'_, V::Element>; 2],
+    fetches: bool,
+    out: &mut [V::Element],
+    op: impl Fn(V, V) -> V,
+) -> usize {
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        match one {
+            false => groups::<V, false>(arguments, fetches, out, op),
+            true => groups::<V, true>(arguments, fetches, out, op),
         }
     }
 }
