@@ -8,6 +8,7 @@ mod support;
 
 use broadcheck_fast::{Input, Plan};
 use broadcheck_spec::{Expression, Function, Operand, Operation, Request, Rules};
+use support::by_hand::Swish;
 use support::data::Aligned;
 use support::elements::{Element, values};
 use support::kernels::{Body, Exp, Vector, each, fill, read, read_one, splat, store};
@@ -182,24 +183,6 @@ macro_rules! plain {
     (@element $kind:ident $name:ident $k:ident) => { $name };
 }
 
-/// x/(one+exp(-x)) over the vectors of the level.
-struct Swish<'a, T>(&'a [T], T);
-
-impl<T: Exp> Body<T> for Swish<'_, T> {
-    #[inline(always)]
-    fn run<V: Vector<Element = T>>(&self, out: &mut [T]) {
-        fill::<V>(
-            out,
-            #[inline(always)]
-            |at| {
-                let (x, one) = (read::<V>(self.0, at), splat::<V>(self.1));
-                let exp = V::exp(each!(x => x.negate()));
-                each!(x, one, exp => x.divide(one.add(exp)))
-            },
-        );
-    }
-}
-
 /// x/2*(1+tanh((x*x*x*b+x)*a)), with what surrounds tanh in the order of [`gelu`].
 struct Gelu<'a, T> {
     x: &'a [T],
@@ -284,7 +267,7 @@ fn vectors<T: Exp + Element>(all: &mut Expressions) {
     let logistic = plus(x(1), call(Function::Exp, [call(Function::Negate, [x(0)])]));
     let swish = two(Function::Divide, x(0), logistic);
     all.measure::<T>("x/(1+exp(-x))", (&[Matrix, One], &swish), |at, _, values, out| {
-        at.run_vectors(out, &Swish(&values.numbers[0], values.numbers[1][0]));
+        at.run_vectors(out, &Swish { x: &values.numbers[0], one: values.numbers[1][0] });
     });
     let kinds = [Matrix, One, One, One, One];
     all.measure::<T>("gelu", (&kinds, &gelu()), |at, _, values, out| {

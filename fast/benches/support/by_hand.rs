@@ -113,9 +113,10 @@ pub(crate) fn swish<T: Exp>(at: At, arrays: &Arrays<T>, out: &mut [T]) {
     at.run_vectors(out, &Swish { x: &arrays.0[0], one: arrays.0[1][0] });
 }
 
-struct Swish<'a, T> {
-    x: &'a [T],
-    one: T,
+/// x/(one+exp(-x)).
+pub(crate) struct Swish<'a, T> {
+    pub(crate) x: &'a [T],
+    pub(crate) one: T,
 }
 
 impl<T: Exp> Body<T> for Swish<'_, T> {
