@@ -131,6 +131,16 @@ pub(in super::super) static FAULTS: &[Fault] = &[
         }),
     ),
     invented(
+        "kernels/splat-condition-copies-whole-vectors",
+        K,
+        "A select by one condition copies whole vectors of four; what is left is copied from the other branch.",
+        lanes!(|lane| {
+            let [condition, chosen, other] = lane.arguments[..] else { return None };
+            let applies = lane.function == F::Select && lane.is_splat(0) && lane.in_tail(4);
+            applies.then(|| if condition == Scalar::Bool(true) { other } else { chosen })
+        }),
+    ),
+    invented(
         "kernels/second-unrolled-vector-exchanged",
         K,
         "In a loop over four vectors of eight, the second exchanges the arguments of subtract and divide.",
