@@ -345,7 +345,8 @@ impl Tile<'_, '_> {
                     Argument { values, step, scalar }
                 };
             }
-            T::float_kernels(tile.run.table).choose.run(rule, &given, rows, out);
+            let stores = tile.stores.filter(|_| target == Target::Output);
+            T::float_kernels(tile.run.table).choose.run(rule, &given, rows, stores, out);
         });
     }
 

@@ -68,7 +68,7 @@ impl StepCall {
                 T::kernels(table).chains().of(*kind).run(&first, (&mut given, false), 1, out);
             }
             Value::Choice { rule, arguments: given } => {
-                kernels.choose.run(*rule, &arguments.each(given), 1, out);
+                kernels.choose.run(*rule, &arguments.each(given), 1, None, out);
             }
             Value::Select { kernel, condition, branches } => {
                 let [chosen, other] = arguments.each(branches).map(|branch| branch.values);

@@ -12,6 +12,7 @@ use super::halves::VectorOp;
 use super::level_vector::LevelVector;
 use super::ops::{Equal, Greater, GreaterEqual};
 use super::rows::{EachRow, Rows};
+use super::stream::NonTemporal;
 use super::sum::{Reduction, Values};
 use super::vector::Vector;
 use std::marker::PhantomData;
@@ -403,7 +404,8 @@ unsafe fn row<V: Vector, O: VectorOp, const ONE_A: bool, const ONE_B: bool>(
     }
 }
 
-/// `out = if x op limit { chosen } else { other }`, or what the rule says, in each of `rows` rows.
+/// `out = if x op limit { chosen } else { other }`, or what the rule says, in each of `rows` rows. Whole
+/// vectors are stored non-temporally if that is allowed.
 ///
 /// # Safety
 /// The machine has the instructions of `V`.
@@ -412,6 +414,7 @@ pub(super) unsafe fn choose<V: Vector>(
     rule: Rule,
     arguments: &[Argument<'_, V::Element>; 5],
     rows: usize,
+    stores: Option<&NonTemporal>,
     out: &mut [V::Element],
 ) {
     if out.is_empty() {
@@ -425,25 +428,26 @@ pub(super) unsafe fn choose<V: Vector>(
         Rule::Scaled { .. } => &arguments[..],
     };
     assert!(read.iter().all(enough), "an argument of a choice is shorter than its output");
+    let stored = (width, stores.is_some());
     // SAFETY: the caller guarantees the instructions. By the assertions, a row has elements, and each
     // argument that the rule reads has those of all rows.
     unsafe {
         match rule {
-            Rule::By(Comparison::Greater) => all_of::<V, By<Greater>>(arguments, width, out),
-            Rule::By(Comparison::GreaterEqual) => all_of::<V, By<GreaterEqual>>(arguments, width, out),
-            Rule::By(Comparison::Equal) => all_of::<V, By<Equal>>(arguments, width, out),
-            Rule::By(Comparison::Wins) => all_of::<V, By<Wins>>(arguments, width, out),
+            Rule::By(Comparison::Greater) => all_of::<V, By<Greater>>(arguments, stored, out),
+            Rule::By(Comparison::GreaterEqual) => all_of::<V, By<GreaterEqual>>(arguments, stored, out),
+            Rule::By(Comparison::Equal) => all_of::<V, By<Equal>>(arguments, stored, out),
+            Rule::By(Comparison::Wins) => all_of::<V, By<Wins>>(arguments, stored, out),
             Rule::Scaled { or_equal: false, branch: Branch::Chosen } => {
-                all_of::<V, ChosenTimes<Greater>>(arguments, width, out);
+                all_of::<V, ChosenTimes<Greater>>(arguments, stored, out);
             }
             Rule::Scaled { or_equal: true, branch: Branch::Chosen } => {
-                all_of::<V, ChosenTimes<GreaterEqual>>(arguments, width, out);
+                all_of::<V, ChosenTimes<GreaterEqual>>(arguments, stored, out);
             }
             Rule::Scaled { or_equal: false, branch: Branch::Other } => {
-                all_of::<V, OtherTimes<Greater>>(arguments, width, out);
+                all_of::<V, OtherTimes<Greater>>(arguments, stored, out);
             }
             Rule::Scaled { or_equal: true, branch: Branch::Other } => {
-                all_of::<V, OtherTimes<GreaterEqual>>(arguments, width, out);
+                all_of::<V, OtherTimes<GreaterEqual>>(arguments, stored, out);
             }
         }
     }
@@ -472,14 +476,14 @@ fn common<T>(arguments: &[Argument<'_, T>], of_output: usize) -> Option<usize> {
 #[inline(always)]
 unsafe fn all_of<V: Vector, R: Ruled>(
     arguments: &[Argument<'_, V::Element>; 5],
-    width: usize,
+    (width, non_temporal): (usize, bool),
     out: &mut [V::Element],
 ) {
     let (mut row, mut rest) = (*arguments, out);
     loop {
         let (out, others) = rest.split_at_mut(width);
         // SAFETY: guaranteed by the caller.
-        unsafe { choose_in_row::<V, R>(&row, out) };
+        unsafe { choose_in_row::<V, R>(&row, non_temporal, out) };
         if others.is_empty() {
             return;
         }
@@ -497,24 +501,32 @@ unsafe fn all_of<V: Vector, R: Ruled>(
 #[inline(always)]
 unsafe fn choose_in_row<V: Vector, R: Ruled>(
     arguments: &[Argument<'_, V::Element>; 5],
+    non_temporal: bool,
     out: &mut [V::Element],
 ) {
     let (count, mut at) = (out.len(), 0);
-    // SAFETY: guaranteed by the caller; every vector ends at `count` or before.
+    let boundary = if non_temporal { out.as_ptr().align_offset(size_of::<V>()).min(count) } else { 0 };
+    // SAFETY: guaranteed by the caller; every vector ends at `count` or before. Non-temporal stores begin at
+    // the boundary and advance by whole vectors.
     unsafe {
+        while at < boundary {
+            chosen::<V::Element, R, 1>(arguments, at, (out, false));
+            at += 1;
+        }
         while count - at >= GROUP * V::WIDTH {
-            chosen::<V, R, GROUP>(arguments, at, out);
+            chosen::<V, R, GROUP>(arguments, at, (out, non_temporal));
             at += GROUP * V::WIDTH;
         }
         while count - at >= V::WIDTH {
-            chosen::<V, R, 1>(arguments, at, out);
+            chosen::<V, R, 1>(arguments, at, (out, non_temporal));
             at += V::WIDTH;
         }
-        if at < count && count >= V::WIDTH {
-            return chosen::<V, R, 1>(arguments, count - V::WIDTH, out);
+        // Non-temporal stores must not be repeated.
+        if !non_temporal && at < count && count >= V::WIDTH {
+            return chosen::<V, R, 1>(arguments, count - V::WIDTH, (out, false));
         }
         while at < count {
-            chosen::<V::Element, R, 1>(arguments, at, out);
+            chosen::<V::Element, R, 1>(arguments, at, (out, false));
             at += 1;
         }
     }
@@ -523,12 +535,13 @@ unsafe fn choose_in_row<V: Vector, R: Ruled>(
 /// `U` vectors of a row of the result, `out`, from element `at` on.
 ///
 /// # Safety
-/// As for [`Argument::read`], for the arguments that the rule reads, and `out` has the elements.
+/// As for [`Argument::read`], for the arguments that the rule reads, and `out` has the elements. If
+/// `non_temporal` is set, `out[at]` is aligned to a vector.
 #[inline(always)]
 unsafe fn chosen<V: Vector, R: Ruled, const U: usize>(
     &[x, limit, chosen, other, factor]: &[Argument<'_, V::Element>; 5],
     at: usize,
-    out: &mut [V::Element],
+    (out, non_temporal): (&mut [V::Element], bool),
 ) {
     // SAFETY: guaranteed by the caller.
     unsafe {
@@ -538,7 +551,8 @@ unsafe fn chosen<V: Vector, R: Ruled, const U: usize>(
         let factor = if R::SCALED { factor.read::<V, U>([0, at]) } else { other };
         counted!(k in U => {
             let value = R::of(x[k], limit[k], chosen[k], other[k], factor[k]);
-            value.store(out.as_mut_ptr().add(at + k * V::WIDTH));
+            let to = out.as_mut_ptr().add(at + k * V::WIDTH);
+            if non_temporal { value.store_non_temporal(to) } else { value.store(to) }
         });
     }
 }

@@ -146,7 +146,13 @@ kernels! {
     /// `out = if c { a } else { b }`, element by element.
     Select<T>(c: &[bool], a: &[T], b: &[T], out: &mut [T]);
     /// `out = if x op limit { a } else { b }`, or what the rule says, element by element, over some rows.
-    Choose<T>(rule: Rule, arguments: &[Argument<'_, T>; 5], rows: usize, out: &mut [T]);
+    Choose<T>(
+        rule: Rule,
+        arguments: &[Argument<'_, T>; 5],
+        rows: usize,
+        stores: Option<&NonTemporal>,
+        out: &mut [T]
+    );
     /// Converts the bits of halves to f32, element by element.
     Widen<>(from: &[u16], to: &mut [f32]);
     /// Rounds f32 to the bits of halves, element by element.

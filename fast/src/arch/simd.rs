@@ -138,6 +138,7 @@ pub(super) trait Simd: Sized {
         rule: Rule,
         arguments: &[Argument<'_, V::Element>; 5],
         rows: usize,
+        stores: Option<&NonTemporal>,
         out: &mut [V::Element],
     );
     unsafe fn grid<V: LevelVector<Level = Self>>(
@@ -375,10 +376,11 @@ macro_rules! entry_points {
             rule: Rule,
             arguments: &[Argument<'_, V::Element>; 5],
             rows: usize,
+            stores: Option<&NonTemporal>,
             out: &mut [V::Element],
         ) {
             // SAFETY: as in `chain`.
-            unsafe { choice::choose::<V>(rule, arguments, rows, out) }
+            unsafe { choice::choose::<V>(rule, arguments, rows, stores, out) }
         }
 
         $(#[target_feature(enable = $features)])?

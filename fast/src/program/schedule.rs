@@ -159,14 +159,17 @@ pub(crate) fn schedule(
         if last_use[at as usize] == NOBODY {
             continue;
         }
-        let stored = at == root && matches!(goal, Goal::Store(_)) && !non_temporal;
+        let last = at == root && matches!(goal, Goal::Store(_));
+        // Besides chains, choices have non-temporal stores.
+        let (stored, chosen) = (last && !non_temporal, last && scheduler.writes);
         let direct = stored && scheduler.writes;
         placed[at as usize] = Some(match value.kind {
             ValueKind::Operand(operand) => scheduler.operand(access_of(operand), value.dtype, || by_rows(at)),
             ValueKind::Constant(bits) => scheduler.constant(bits, value.dtype)?,
             ValueKind::Slope { slope, arguments } => {
                 let onto = scheduler.onto.filter(|_| at == root);
-                let made = scheduler.slope(slope, value.dtype, (direct, onto), &placed, arguments)?;
+                let root = if slope == Slope::Winner { chosen } else { direct };
+                let made = scheduler.slope(slope, value.dtype, (root, onto), &placed, arguments)?;
                 scheduler.release_last(at, value.kind.arguments(), &last_use, &placed);
                 made
             }
@@ -186,7 +189,7 @@ pub(crate) fn schedule(
                 }
                 if let Some(choice) = choices.iter().find(|choice| choice.end == at) {
                     let onto = scheduler.onto.filter(|_| at == root);
-                    let made = scheduler.choice(&placed, choice, value.dtype, (direct, onto))?;
+                    let made = scheduler.choice(&placed, choice, value.dtype, (chosen, onto))?;
                     scheduler.release_last(at, &choice.arguments, &last_use, &placed);
                     placed[at as usize] = Some(made);
                     continue;

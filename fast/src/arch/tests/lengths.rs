@@ -315,7 +315,9 @@ fn choices_accept_the_lengths_that_fit() {
                                     Argument { values: &enough[..], step: 0, scalar: false }
                                 }
                             });
-                            table.float_f64.choose.run(rule, &arguments, rows, out);
+                            fenced(at % 2 == 0, |stores| {
+                                table.float_f64.choose.run(rule, &arguments, rows, stores, out);
+                            });
                         });
                     }
                 }
