@@ -38,8 +38,10 @@ pub(crate) struct Run<'a> {
     pub(crate) used: &'a [u32],
     /// Whether the result is written with non-temporal stores.
     pub(crate) non_temporal: bool,
-    /// Whether functions of `math` and sums prefetch what the next tile will read.
+    /// Whether functions of `math` and sums of registers prefetch what the next tile will read.
     pub(crate) fetches: bool,
+    /// Whether sums of values that are computed meanwhile prefetch what they will read.
+    pub(crate) fetches_for_sums: bool,
     /// Whether chains with exp do. For them, the result counts, too; for values that are computed first, that
     /// of the whole problem. (Where 1.6 MB are read and 0.8 MB written, exp(x*y) takes 0.93 of the time.)
     pub(crate) fetches_for_exp: bool,

@@ -24,7 +24,7 @@
 //!   expanded.
 
 use crate::Level;
-use crate::arch::{Table, table};
+use crate::arch::{Table, is_intel, table};
 use crate::buffers::{Input, Output, zeros};
 use crate::error::{NoPlan, WrongBuffers};
 use crate::execute::Run;
@@ -425,6 +425,7 @@ impl Plan {
             used: &tiled.used,
             non_temporal: tiled.non_temporal,
             fetches: are_beyond_caches(read),
+            fetches_for_sums: are_beyond_caches(read) && is_intel(),
             fetches_for_exp: are_beyond_caches(read.saturating_add(written)),
         }
     }

@@ -38,6 +38,7 @@
 
 use super::extent::Extent;
 use super::group::{ChainVector, ahead, compute, counted, fetch};
+use super::processor::is_intel;
 use super::simd::{Section, Simd};
 use super::stream::LINE;
 use std::marker::PhantomData;
@@ -333,15 +334,15 @@ fn divides<T>(links: &[Link<'_, T>]) -> bool {
 /// time over 256x264, 0.92 over 256x300, and in f64 0.89 over 256x150, `benches/quick`. In the cache it takes
 /// up to 1.7 times as long. Results there begin at a cache line.) That was on Intel. On an AMD EPYC, one row
 /// after another takes as long in f64 and 1.3 times as long over 300x300 in f32 (`benches/expressions`), so
-/// rows of smaller elements are computed together. Integers of one to four bytes were not measured.
+/// there, rows of smaller elements are computed together. Integers of one to four bytes were not measured.
 #[inline(always)]
 fn splits_lines<V: ChainVector, const GROUP: usize>(width: usize, count: usize) -> bool {
     let bytes = |elements: usize| elements.saturating_mul(size_of::<V::Element>());
     size_of::<V>() == LINE
-        && size_of::<V::Element>() == 8
         && width >= GROUP * V::WIDTH
         && !bytes(width).is_multiple_of(LINE)
         && bytes(count) >= FIRST_LEVEL
+        && (size_of::<V::Element>() == 8 || is_intel())
 }
 
 /// Results of this many bytes do not fit into a first-level cache beside an operand.

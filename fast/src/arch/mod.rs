@@ -20,6 +20,7 @@
 //! | `simd` | the entry points of each level, into which the loops are inlined |
 //! | `table` | the addresses of a level's entry points, by function and element type |
 //! | `stream` | non-temporal stores and prefetching |
+//! | `processor` | what differs between processors of the same level |
 //! | `extent` | how far a kernel reaches into a slice, by checked arithmetic |
 //! | `element` | the types whose values are moved as bytes |
 //!
@@ -59,6 +60,7 @@ mod integers;
 mod level_vector;
 mod ops;
 mod permuted;
+mod processor;
 mod rows;
 mod simd;
 mod stream;
@@ -80,6 +82,7 @@ pub(crate) use expand::{MAX_REPEAT, Pairing, Repeat};
 pub(crate) use grid::GridOperand;
 pub(crate) use group::counted;
 pub(crate) use permuted::Permutations;
+pub(crate) use processor::is_intel;
 pub(crate) use rows::Rows;
 pub(crate) use stream::{Ahead, LINE as CACHE_LINE, NonTemporal, fenced};
 pub(crate) use sum::Reduction;

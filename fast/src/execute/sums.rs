@@ -33,7 +33,7 @@ impl Tile<'_, '_> {
             let first = tile.summed(ChainOp::Add, Some(first), rows);
             let has_exp = links.iter().any(|&(op, _)| op == ChainOp::Exp);
             let kernel = T::float_kernels(tile.run.table).chain_sum(has_exp);
-            kernel.run(&first, (&mut given, tile.run.fetches), reduction, sums);
+            kernel.run(&first, (&mut given, tile.run.fetches_for_sums), reduction, sums);
         });
     }
 
@@ -48,7 +48,7 @@ impl Tile<'_, '_> {
         self.sum_onto::<T>(onto, count, |tile, rows, reduction, sums| {
             let arguments = arguments.map(|argument| tile.argument::<T>(argument, rows));
             let kernel = T::float_kernels(tile.run.table).choice_sum;
-            kernel.run(comparison, (arguments, tile.run.fetches), reduction, sums);
+            kernel.run(comparison, (arguments, tile.run.fetches_for_sums), reduction, sums);
         });
     }
 
@@ -64,7 +64,7 @@ impl Tile<'_, '_> {
             let condition = tile.argument::<bool>(condition, rows);
             let branches = branches.map(|branch| tile.argument::<T>(branch, rows));
             let kernel = T::float_kernels(tile.run.table).select_sum;
-            kernel.run(condition, (branches, tile.run.fetches), reduction, sums);
+            kernel.run(condition, (branches, tile.run.fetches_for_sums), reduction, sums);
         });
     }
 
