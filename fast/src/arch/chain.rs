@@ -37,6 +37,7 @@
 //! ```
 
 use super::extent::Extent;
+use super::frequent;
 use super::group::{ChainVector, ahead, compute, counted, fetch};
 use super::processor::is_intel;
 use super::simd::{Section, Simd};
@@ -245,6 +246,12 @@ pub(super) unsafe fn run<
     // SAFETY: the caller guarantees the instructions of `V`. By the assertions, `width` is not 0, and every
     // argument has the values of all rows.
     unsafe {
+        if const { !NON_TEMPORAL && KIND == ARITHMETIC && V::WIDTH > 1 }
+            && width >= V::WIDTH
+            && frequent::rows::<L, V>(first, links, (rows, width), out)
+        {
+            return;
+        }
         if const { !NON_TEMPORAL && KIND != WITH_EXP && V::WIDTH > 1 }
             && width < 2 * GROUP * V::WIDTH
             && !splits_lines::<V, GROUP>(width, out.len())

@@ -13,12 +13,13 @@ use super::chain::{ChainOp, Link};
 use super::group::{ChainVector, Fold, SubtractFrom, counted};
 use super::ops::{Add, Multiply, Subtract};
 use super::simd::Section;
+use std::marker::PhantomData;
 
 /// The vectors that are computed together.
 const GROUP: usize = 4;
 
 /// A value that is made of the first few arguments, as a type: each is compiled into a loop of its own.
-trait Value {
+pub(super) trait Value {
     /// The index of the last argument.
     const LAST: usize;
     fn of<V: ChainVector, const N: usize>(x: &[V; N]) -> V;
@@ -54,14 +55,30 @@ impl<A: Value, M: Fold, O: Fold> Value for (A, M, O) {
     }
 }
 
+/// The square of a value. Its link has no argument.
+pub(super) struct Squared<A>(PhantomData<A>);
+
+impl<A: Value> Value for Squared<A> {
+    const LAST: usize = A::LAST + 1;
+
+    #[inline(always)]
+    fn of<V: ChainVector, const N: usize>(x: &[V; N]) -> V {
+        let a = A::of(x);
+        a.multiply(a)
+    }
+}
+
 /// The [`Value`] that some links make of another one.
 macro_rules! value {
     ($value:ty;) => { $value };
+    ($value:ty; Square $($more:ident)*) => { value!(Squared<$value>; $($more)*) };
     ($value:ty; PlusNext $op:ident $($more:ident)*) => { value!(($value, Add, $op); $($more)*) };
     ($value:ty; MinusNext $op:ident $($more:ident)*) => { value!(($value, Subtract, $op); $($more)*) };
     ($value:ty; TimesNext $op:ident $($more:ident)*) => { value!(($value, Multiply, $op); $($more)*) };
     ($value:ty; $op:ident $($more:ident)*) => { value!(($value, $op); $($more)*) };
 }
+
+pub(super) use value;
 
 /// Calls [`groups`] for the links that were found, if they are in the list.
 macro_rules! loops {

@@ -10,6 +10,7 @@
 //! | `rows` | the rows over which a function of two arguments runs |
 //! | `integers` | the vectors of chains of integers |
 //! | `few` | two to four calls of integers in one loop |
+//! | `frequent` | frequent chains, each as one loop |
 //! | `condition` | two comparisons of floats in one loop |
 //! | `choice` | choices among floats, in vectors |
 //! | `halves` | the functions of f16 and bf16, and their conversions |
@@ -50,6 +51,7 @@ mod exp_of;
 mod expand;
 mod extent;
 mod few;
+mod frequent;
 #[cfg(target_arch = "x86_64")]
 mod fused;
 mod generic;

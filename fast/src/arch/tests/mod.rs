@@ -13,6 +13,7 @@ macro_rules! numbers {
 mod blocks;
 mod chains;
 mod choices;
+mod frequent;
 mod functions;
 mod grids;
 mod halves;

@@ -1,0 +1,190 @@
+//! Frequent chains, which have loops of their own: every one of them, over rows of every kind.
+
+use super::{larger, same, tables};
+use crate::Level;
+use crate::arch::frequent::{TAKEN, chains};
+use crate::arch::{ChainOp, Link};
+
+/// What the argument of a link is, as in the list.
+#[derive(Clone, Copy, Debug)]
+enum Class {
+    Vector,
+    Scalar,
+    Again(usize),
+    Nothing,
+}
+
+macro_rules! class {
+    (V) => {
+        Class::Vector
+    };
+    (S) => {
+        Class::Scalar
+    };
+    (N) => {
+        Class::Nothing
+    };
+    ($link:literal) => {
+        Class::Again($link)
+    };
+}
+
+/// The first argument and the links of every chain of the list.
+fn all_chains() -> Vec<(Class, Vec<(ChainOp, Class)>)> {
+    macro_rules! listed {
+        (() $([$first:tt; $($op:ident $class:tt);*])*) => {
+            vec![$((class!($first), vec![$((ChainOp::$op, class!($class))),*])),*]
+        };
+    }
+    chains! { listed () }
+}
+
+/// Operations of an element type, as far as chains of the list have them.
+trait Number: Copy + PartialEq + std::fmt::Debug {
+    fn linked(op: ChainOp, a: Self, b: Self) -> Self;
+    fn is_same(self, other: Self) -> bool;
+}
+
+macro_rules! floats {
+    ($($type:ident)*) => { $(
+        impl Number for $type {
+            #[allow(clippy::cast_possible_truncation, reason = "the larger of two f32 is one")]
+            fn linked(op: ChainOp, a: $type, b: $type) -> $type {
+                match op {
+                    ChainOp::Add => a + b,
+                    ChainOp::Subtract => a - b,
+                    ChainOp::SubtractFrom => b - a,
+                    ChainOp::Multiply => a * b,
+                    ChainOp::Square => a * a,
+                    ChainOp::Maximum => larger(f64::from(a), f64::from(b)) as $type,
+                    ChainOp::Minimum => -larger(-f64::from(a), -f64::from(b)) as $type,
+                    op => unreachable!("{op:?} is not in the list"),
+                }
+            }
+            fn is_same(self, other: $type) -> bool {
+                same(f64::from(self), f64::from(other))
+            }
+        }
+    )* };
+}
+floats! { f64 f32 }
+
+macro_rules! integers {
+    ($($type:ident)*) => { $(
+        impl Number for $type {
+            fn linked(op: ChainOp, a: $type, b: $type) -> $type {
+                match op {
+                    ChainOp::Add => a.wrapping_add(b),
+                    ChainOp::Subtract => a.wrapping_sub(b),
+                    ChainOp::SubtractFrom => b.wrapping_sub(a),
+                    ChainOp::Multiply => a.wrapping_mul(b),
+                    ChainOp::Square => a.wrapping_mul(a),
+                    op => unreachable!("{op:?} is not in the list"),
+                }
+            }
+            fn is_same(self, other: $type) -> bool {
+                self == other
+            }
+        }
+    )* };
+}
+integers! { i64 u32 i16 u8 }
+
+/// The value of the links for an element of each of their arguments, of which the first is before the links.
+fn value<T: Number>(links: &[(ChainOp, Class)], arguments: &[T]) -> T {
+    let (mut a, mut made) = (arguments[0], None);
+    for (&(op, _), &c) in links.iter().zip(&arguments[1..]) {
+        let b = match made.take() {
+            Some((ChainOp::PlusNext, b)) => T::linked(ChainOp::Add, b, c),
+            Some((ChainOp::MinusNext, b)) => T::linked(ChainOp::Subtract, b, c),
+            Some((_, b)) => T::linked(ChainOp::Multiply, b, c),
+            None => c,
+        };
+        match op {
+            ChainOp::PlusNext | ChainOp::MinusNext | ChainOp::TimesNext => made = Some((op, c)),
+            op => a = T::linked(op, a, b),
+        }
+    }
+    a
+}
+
+/// Calls `run` for every chain of the list over rows of every kind, and compares the results. `width_of` is
+/// the number of elements of a vector.
+fn check<T: Number>(
+    all: &[T],
+    has_choices: bool,
+    (level, width_of): (Level, usize),
+    run: impl Fn(&Link<'_, T>, &mut [Link<'_, T>], usize, &mut [T]),
+) {
+    let sizes = [1, 2, 3, 4, 5, 8, 9].map(|vectors| vectors * width_of);
+    let widths = sizes.into_iter().flat_map(|size| [size - 1, size, size + 1, size + width_of / 2]);
+    for (number, (first, links)) in all_chains().into_iter().enumerate() {
+        if !has_choices && links.iter().any(|(op, _)| matches!(op, ChainOp::Maximum | ChainOp::Minimum)) {
+            continue;
+        }
+        for (kind, width) in widths.clone().enumerate().filter(|&(_, width)| width > 0) {
+            let rows = [1, 2, 7][(number + kind) % 3];
+            let classes: Vec<Class> =
+                std::iter::once(first).chain(links.iter().map(|&(_, class)| class)).collect();
+            let mut given: Vec<Link<'_, T>> = Vec::new();
+            for (at, &class) in classes.iter().enumerate() {
+                let op = if at == 0 { ChainOp::Add } else { links[at - 1].0 };
+                let step = [0, width, width + 3][(number + kind + at) % 3];
+                let scalar = matches!(class, Class::Scalar);
+                let last = if scalar { 1 } else { width };
+                let start = at * 211 + number;
+                given.push(match class {
+                    Class::Again(earlier) => Link { op, ..given[earlier] },
+                    Class::Nothing => Link { op, values: &[], step: 0, scalar: true },
+                    Class::Vector | Class::Scalar => {
+                        Link { op, values: &all[start..start + (rows - 1) * step + last], step, scalar }
+                    }
+                });
+            }
+            let read = |link: &Link<'_, T>, row: usize, at: usize| {
+                let place = row * link.step + if link.scalar { 0 } else { at };
+                link.values.get(place).copied().unwrap_or(all[0])
+            };
+            let mut out = vec![all[0]; rows * width + 1];
+            let before = TAKEN.get();
+            run(&given[0], &mut given[1..].to_vec(), rows, &mut out[..rows * width]);
+            let case = format!("{level}: {first:?} {links:?}, {rows} rows of {width}");
+            // Some rows are left to the loop over groups.
+            let few = width_of * size_of::<T>() == 64 && (1..=2).any(|vectors| width == vectors * width_of);
+            assert_eq!(TAKEN.get() - before, usize::from(width >= width_of && !few), "{case}");
+            for (at, &found) in out[..rows * width].iter().enumerate() {
+                let arguments: Vec<T> = given.iter().map(|link| read(link, at / width, at % width)).collect();
+                let want = value(&links, &arguments);
+                assert!(found.is_same(want), "{case}: {found:?} at {at}, expected {want:?}");
+            }
+            assert!(out[rows * width].is_same(all[0]), "{case}: wrote outside the output");
+        }
+    }
+}
+
+#[test]
+#[allow(clippy::cast_possible_truncation, reason = "smaller numbers are intended")]
+fn frequent_chains_have_the_values_of_their_links() {
+    let floats: Vec<f64> = super::floats().into_iter().cycle().take(8000).collect();
+    let singles: Vec<f32> = floats.iter().map(|&x| x as f32).collect();
+    for table in tables() {
+        let level = table.level;
+        let width = |bytes: usize| (level, level.vector_bytes() / bytes);
+        macro_rules! check_all {
+            ($($type:ident: $values:expr, $has_choices:literal;)*) => { $(
+                let chains = table.$type.chains();
+                check::<$type>(&$values, $has_choices, width(size_of::<$type>()), |first, links, rows, out| {
+                    chains.run(first, (links, false), rows, out);
+                });
+            )* };
+        }
+        check_all! {
+            f64: floats, true;
+            f32: singles, true;
+            i64: numbers!(8000, i64, u8), false;
+            u32: numbers!(8000, u32, u8), false;
+            i16: numbers!(8000, i16, u8), false;
+            u8: numbers!(8000, u8, u8), false;
+        }
+    }
+}
