@@ -4,7 +4,7 @@ use super::support::{DTYPES, data, dense, highest, is_defined, mixed, numpy};
 use broadcheck_spec::{DType, Data, Request};
 
 /// Expressions of vectors, and of vectors whose last operands are scalars.
-const TERMS: [(&str, usize); 81] = [
+const TERMS: [(&str, usize); 83] = [
     ("subtract a a", 0),
     ("multiply a b", 1),
     ("multiply b a", 1),
@@ -58,6 +58,8 @@ const TERMS: [(&str, usize); 81] = [
     ("select less a b less a c less d d", 2),
     ("select greater a b a multiply a c", 0),
     ("multiply multiply subtract a b subtract a b c", 0),
+    ("multiply add a b a", 0),
+    ("multiply subtract a b add a b", 0),
     ("maximum a minimum a b", 0),
     ("minimum maximum a b c", 2),
     ("subtract subtract a b subtract b a", 0),

@@ -297,6 +297,30 @@ pub(in super::super) static FAULTS: &[Fault] = &[
         }),
     ),
     invented(
+        "rewrites/sum-times-its-second-term",
+        R,
+        "A sum of two operands times the first one reads the second one again.",
+        rule!(|t, _| {
+            let [sum, x] = t.of(F::Multiply)?;
+            let [a @ Term::Operand(_), b @ Term::Operand(_)] = sum.of(F::Add)? else { return None };
+            (x == a && a != b).then(|| call(F::Multiply, [sum, b]))
+        }),
+    ),
+    invented(
+        "rewrites/argument-of-an-earlier-link",
+        R,
+        "A product of a difference and a sum of the same two operands reads the second one again as the first.",
+        rule!(|t, _| {
+            let [difference, sum] = t.of(F::Multiply)?;
+            let [a @ Term::Operand(_), b @ Term::Operand(_)] = difference.of(F::Subtract)? else {
+                return None;
+            };
+            let [first, second] = sum.of(F::Add)?;
+            let same = first == a && second == b && a != b;
+            same.then(|| call(F::Multiply, [difference, &call(F::Add, [a, a])]))
+        }),
+    ),
+    invented(
         "rewrites/limit-by-a-comparison",
         R,
         "A maximum of an operand and one number is a choice by a comparison, so a NaN becomes the number.",
