@@ -75,6 +75,8 @@ pub(super) trait ChainVector: Copy {
     fn at_most(self, b: Self) -> Self;
     /// Whether an element is a number and not 0.
     fn is_limit(value: Self::Element) -> bool;
+    /// Whether it is 0, of either sign.
+    fn is_zero(value: Self::Element) -> bool;
     fn abs(self) -> Self;
     fn sqrt(self) -> Self;
 
@@ -94,6 +96,8 @@ pub(super) struct SubtractFrom;
 pub(super) struct DivideInto;
 /// [`ChainOp::Maximum`] by a number other than 0.
 struct AtLeast;
+/// [`ChainOp::Maximum`] by 0. Of two zeros, `at_least` keeps the first; their sum is the larger one.
+struct AtLeastZero;
 /// [`ChainOp::Minimum`] by a number other than 0.
 struct AtMost;
 
@@ -117,6 +121,7 @@ folds! {
     Maximum: |a, b| a.maximum(b);
     Minimum: |a, b| a.minimum(b);
     AtLeast: |a, b| a.at_least(b);
+    AtLeastZero: |a, b| a.at_least(b).add(b);
     AtMost: |a, b| a.at_most(b);
 }
 
@@ -209,6 +214,12 @@ impl<V: Vector> ChainVector for V {
     fn is_limit(value: V::Element) -> bool {
         let zero = V::Element::default();
         value.any_above(zero) || zero.any_above(value)
+    }
+
+    #[inline(always)]
+    fn is_zero(value: V::Element) -> bool {
+        let zero = V::Element::default();
+        !value.any_outside(zero, zero)
     }
 
     #[inline(always)]
@@ -315,9 +326,9 @@ pub(super) unsafe fn compute<V: ChainVector, const U: usize, const ROWS: usize, 
                 (ChainOp::DivideInto, false) => fold::<V, U, ROWS, false, DivideInto>(&mut a, link, from),
                 (ChainOp::DivideInto, true) => fold::<V, U, ROWS, true, DivideInto>(&mut a, link, from),
                 (ChainOp::Maximum, false) => fold::<V, U, ROWS, false, Maximum>(&mut a, link, from),
-                (ChainOp::Maximum, true) => limit::<V, U, ROWS, Maximum, AtLeast>(&mut a, link, from),
+                (ChainOp::Maximum, true) => limit::<V, U, ROWS, Maximum, AtLeast, true>(&mut a, link, from),
                 (ChainOp::Minimum, false) => fold::<V, U, ROWS, false, Minimum>(&mut a, link, from),
-                (ChainOp::Minimum, true) => limit::<V, U, ROWS, Minimum, AtMost>(&mut a, link, from),
+                (ChainOp::Minimum, true) => limit::<V, U, ROWS, Minimum, AtMost, false>(&mut a, link, from),
                 (ChainOp::PlusNext | ChainOp::MinusNext | ChainOp::TimesNext, _) => {
                     // A unary link may have no argument.
                     if let [next, others @ ..] = others
@@ -432,12 +443,12 @@ unsafe fn fold<V: ChainVector, const U: usize, const ROWS: usize, const SCALAR: 
 
 /// Applies a maximum or minimum by one value: `O`, or the faster `L` if the value is a number and not 0.
 /// (Then a NaN and the signs of zeros need no care. Of 1,000 f32, values between two limits take a third of
-/// the time, `benches/expressions`.)
+/// the time, `benches/expressions`.) With `MAXIMUM`, there is a loop for 0, too, as in a rectifier.
 ///
 /// # Safety
 /// As for [`compute`].
 #[inline(always)]
-unsafe fn limit<V: ChainVector, const U: usize, const ROWS: usize, O: Fold, L: Fold>(
+unsafe fn limit<V: ChainVector, const U: usize, const ROWS: usize, O: Fold, L: Fold, const MAXIMUM: bool>(
     a: &mut [V; U],
     link: &Link<'_, V::Element>,
     from: [usize; 2],
@@ -445,8 +456,11 @@ unsafe fn limit<V: ChainVector, const U: usize, const ROWS: usize, O: Fold, L: F
     let [row, _] = from;
     // SAFETY: the caller guarantees that all offsets are inside.
     unsafe {
-        if (ROWS == 1 || link.step == 0) && V::is_limit(*link.values.as_ptr().add(row * link.step)) {
+        let (is_one, value) = (ROWS == 1 || link.step == 0, *link.values.as_ptr().add(row * link.step));
+        if is_one && V::is_limit(value) {
             fold::<V, U, ROWS, true, L>(a, link, from);
+        } else if const { MAXIMUM } && is_one && V::is_zero(value) {
+            fold::<V, U, ROWS, true, AtLeastZero>(a, link, from);
         } else {
             fold::<V, U, ROWS, true, O>(a, link, from);
         }

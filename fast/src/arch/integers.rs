@@ -113,6 +113,10 @@ macro_rules! chain_vector {
                 false
             }
             #[inline(always)]
+            fn is_zero(_: $element) -> bool {
+                false
+            }
+            #[inline(always)]
             fn abs(self) -> Self {
                 self
             }

@@ -127,7 +127,7 @@ fn chains_fold_from_the_left() {
     }
 }
 
-/// A limit that is a number other than 0 has a faster loop, in which zeros and NaNs must be as in the other.
+/// Limits that are numbers have faster loops, in which zeros and NaNs must be as in the other.
 #[test]
 fn limits_of_every_kind() {
     let mut all = floats();
