@@ -464,8 +464,8 @@ fn with_gaps(random: &mut Random, operand: &Operand) -> Operand {
         .unwrap()
 }
 
-/// A function of a difference, over rows that are computed in place, gathered once and gathered in every
-/// tile.
+/// A function of a difference, and of its negation, over rows that are computed in place, gathered once and
+/// gathered in every tile.
 #[test]
 fn functions_over_short_and_long_rows() {
     let mut random = Random(44);
@@ -475,15 +475,18 @@ fn functions_over_short_and_long_rows() {
             for function in [Function::Exp, Function::Abs, Function::Sqrt, Function::Negate] {
                 for dtype in [DType::F64, DType::F32] {
                     let difference = call(Function::Subtract, x(0), x(1));
-                    let expression = Expression::call(function, [difference]).unwrap();
-                    let way = check(&request(&mut random, dtype, &[&[rows, width], &other], expression));
-                    in_rows += usize::from(way == "chain of rows");
-                    gathered += usize::from(way == "tiles");
+                    let negated = Expression::call(Function::Negate, [difference.clone()]).unwrap();
+                    for inner in [difference, negated] {
+                        let expression = Expression::call(function, [inner]).unwrap();
+                        let way = check(&request(&mut random, dtype, &[&[rows, width], &other], expression));
+                        in_rows += usize::from(way == "chain of rows");
+                        gathered += usize::from(way == "tiles");
+                    }
                 }
             }
         }
     }
-    assert!(in_rows > 30 && gathered > 20, "{in_rows} in rows, {gathered} gathered");
+    assert!(in_rows > 100 && gathered > 40, "{in_rows} in rows, {gathered} gathered");
 }
 
 /// Powers with one base or one exponent in each row, and their gradients, over rows that are tiles of their

@@ -248,7 +248,16 @@ pub(super) unsafe fn run<
     unsafe {
         if const { !NON_TEMPORAL && KIND == ARITHMETIC && V::WIDTH > 1 }
             && width >= V::WIDTH
-            && frequent::rows::<L, V>(first, links, (rows, width), out)
+            && frequent::rows::<L, V, false>(first, links, (rows, width), out)
+        {
+            return;
+        }
+        if const { KIND == WITH_EXP && V::WIDTH > 1 }
+            && rows > 1
+            && width >= V::WIDTH
+            && !how.fetches
+            && !how.non_temporal
+            && frequent::rows::<L, V, true>(first, links, (rows, width), out)
         {
             return;
         }

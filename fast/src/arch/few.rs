@@ -68,9 +68,10 @@ impl<A: Value> Value for Squared<A> {
     }
 }
 
-/// The [`Value`] that some links make of another one.
+/// The [`Value`] that some links make of another one. An exp at the end is left out.
 macro_rules! value {
     ($value:ty;) => { $value };
+    ($value:ty; Exp) => { $value };
     ($value:ty; Square $($more:ident)*) => { value!(Squared<$value>; $($more)*) };
     ($value:ty; PlusNext $op:ident $($more:ident)*) => { value!(($value, Add, $op); $($more)*) };
     ($value:ty; MinusNext $op:ident $($more:ident)*) => { value!(($value, Subtract, $op); $($more)*) };

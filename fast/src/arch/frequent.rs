@@ -11,6 +11,7 @@
 //! | `V; Subtract S; Multiply S; Multiply V; Add V` | `(x - m) * r * g + b` |
 //! | `S; Multiply V; Add S; Multiply 1; Add S` | `(a * x + b) * x + c` |
 //! | `V; Multiply 0; TimesNext V; Add 2` | `x * x + y * y` |
+//! | `V; Subtract S; Exp N` | softmax's `exp(x - max)` |
 
 use super::chain::{ChainOp, Link};
 use super::few::{Squared, Value, value};
@@ -80,7 +81,9 @@ trait Frequent {
     const KEY: u64;
     /// Of each link.
     const CLASSES: &'static [Class];
+    /// The value of all links, or of all but the last one, exp.
     type Value: Value;
+    const HAS_EXP: bool;
 }
 
 /// The chains, which another macro is called with.
@@ -133,8 +136,23 @@ macro_rules! chains {
         }
     };
 }
+
+/// The chains that end with exp.
+macro_rules! chains_with_exp {
+    ($macro:ident $arguments:tt) => {
+        $macro! {
+            $arguments
+            [V; Add S; Exp N]
+            [V; Add V; Exp N]
+            [V; Subtract S; Exp N]
+            [V; Subtract V; Exp N]
+            [V; Multiply S; Exp N]
+            [V; Multiply V; Exp N]
+        }
+    };
+}
 #[cfg(test)]
-pub(super) use chains;
+pub(super) use {chains, chains_with_exp};
 
 /// Computes the rows by the loop for the links that were found, if they are in the list.
 macro_rules! loops {
@@ -152,6 +170,7 @@ macro_rules! loops {
                 };
                 const CLASSES: &'static [Class] = &[class!($first_class), $(class!($class)),*];
                 type Value = value!((); $($op)*);
+                const HAS_EXP: bool = ends_with_exp(&[$(ChainOp::$op),*]);
             }
             if $key == This::KEY {
                 let mut arguments = [$first; This::CLASSES.len()];
@@ -185,13 +204,18 @@ macro_rules! class {
     };
 }
 
-/// Computes the rows of a chain, if there is a loop for it. Returns whether there is.
+const fn ends_with_exp(ops: &[ChainOp]) -> bool {
+    matches!(ops, [.., ChainOp::Exp])
+}
+
+/// Computes the rows of a chain, if there is a loop for it: one without exp or, with `HAS_EXP`, one with it.
+/// Returns whether there is.
 ///
 /// # Safety
 /// The machine has the instructions of `V`. `out` has `rows` rows of `width` elements, at least those of a
 /// vector. For each row, every vector argument has as many elements and every scalar has one.
 #[inline(always)]
-pub(super) unsafe fn rows<L: Simd, V: ChainVector>(
+pub(super) unsafe fn rows<L: Simd, V: ChainVector, const HAS_EXP: bool>(
     first: &Link<'_, V::Element>,
     links: &[Link<'_, V::Element>],
     (rows, width): (usize, usize),
@@ -199,13 +223,18 @@ pub(super) unsafe fn rows<L: Simd, V: ChainVector>(
 ) -> bool {
     // Rows of one or two whole vectors of 64 bytes, of which a group of a chain takes many, gain nothing:
     // (x-m)*r*g+b over 16x16 takes 1.2 times as long in f64 and 1.3 in f32.
-    if size_of::<V>() == LINE && width <= 2 * V::WIDTH && width.is_multiple_of(V::WIDTH) {
+    if const { !HAS_EXP && size_of::<V>() == LINE } && width <= 2 * V::WIDTH && width.is_multiple_of(V::WIDTH)
+    {
         return false;
     }
     let Some(key) = key(first, links, rows == 1) else { return false };
     // SAFETY: guaranteed by the caller.
     unsafe {
-        chains! { loops (L, V, key, first, links, (rows, width), out) }
+        if const { HAS_EXP } {
+            chains_with_exp! { loops (L, V, key, first, links, (rows, width), out) }
+        } else {
+            chains! { loops (L, V, key, first, links, (rows, width), out) }
+        }
     }
     false
 }
@@ -227,7 +256,7 @@ impl<V: ChainVector, F: Frequent, const N: usize> Section for Rows<'_, V, F, N> 
 
     #[inline(always)]
     unsafe fn compute(self) {
-        const { assert!(N == F::CLASSES.len() && N == F::Value::LAST + 1 && V::WIDTH > 1) }
+        const { assert!(N == F::CLASSES.len() && N == F::Value::LAST + 1 + F::HAS_EXP as usize && V::WIDTH > 1) }
         let Rows { arguments, rows, width, out, .. } = self;
         let (mut from, mut steps) = ([arguments[0].values.as_ptr(); N], [0; N]);
         counted!(n in N => {
@@ -249,6 +278,9 @@ impl<V: ChainVector, F: Frequent, const N: usize> Section for Rows<'_, V, F, N> 
                     counted!(k in GROUP => {
                         a[k] = vector::<V, F, N>(&from, &ones, at + k * V::WIDTH);
                     });
+                    if const { F::HAS_EXP } {
+                        a = V::exp(a);
+                    }
                     counted!(k in GROUP => {
                         a[k].write(to.add(at + k * V::WIDTH));
                     });
@@ -257,7 +289,11 @@ impl<V: ChainVector, F: Frequent, const N: usize> Section for Rows<'_, V, F, N> 
                 // The last vector ends with the row.
                 while at < width {
                     let here = at.min(width - V::WIDTH);
-                    vector::<V, F, N>(&from, &ones, here).write(to.add(here));
+                    let mut a = [vector::<V, F, N>(&from, &ones, here)];
+                    if const { F::HAS_EXP } {
+                        a = V::exp(a);
+                    }
+                    a[0].write(to.add(here));
                     at += V::WIDTH;
                 }
                 to = to.wrapping_add(width);
@@ -269,7 +305,7 @@ impl<V: ChainVector, F: Frequent, const N: usize> Section for Rows<'_, V, F, N> 
     }
 }
 
-/// One vector of a row, from element `at` on.
+/// One vector of a row, from element `at` on, before exp.
 ///
 /// # Safety
 /// The machine has the instructions of `V`. From the address of each argument that is a vector, the row has

@@ -138,13 +138,15 @@ fn tiles_of_ragged_rows_are_whole_cache_lines() {
 }
 
 /// Chains with exp compute rows one by one, so short ones are gathered: a column in every tile, and a row
-/// once.
+/// once. exp of a product has a loop over all rows.
 #[test]
 fn chains_with_exp_run_over_long_rows_in_place() {
     let x = Expression::operand;
     let scaled = Expression::call(Function::Multiply, [x(0), x(1)]).unwrap();
-    let expression = Expression::call(Function::Exp, [scaled]).unwrap();
-    let plan = |rows: usize, width: usize, other: [usize; 2]| {
+    let negated = Expression::call(Function::Negate, [scaled.clone()]).unwrap();
+    let [of_product, expression] =
+        [scaled, negated].map(|inner| Expression::call(Function::Exp, [inner]).unwrap());
+    let plan = |expression: &Expression, rows: usize, width: usize, other: [usize; 2]| {
         let operation = Operation::Elementwise { expression: expression.clone() };
         plan_of_two(1.0f32, [[rows, width], other], operation)
     };
@@ -157,12 +159,16 @@ fn chains_with_exp_run_over_long_rows_in_place() {
         (300, 255, "chain of rows", "chain of rows"),
         (300, 256, "chain of rows", "chain of rows"),
     ] {
-        let ways = [[rows, 1], [1, width]].map(|other| plan(rows, width, other).route_name());
+        let ways = [[rows, 1], [1, width]].map(|other| plan(&expression, rows, width, other).route_name());
         assert_eq!(ways, [by_column, by_row], "{rows} rows of {width}");
+    }
+    for (rows, width, way) in [(32, 15, "tiles"), (32, 16, "chain of rows"), (300, 33, "chain of rows")] {
+        let ways = [[rows, 1], [1, width]].map(|other| plan(&of_product, rows, width, other).route_name());
+        assert_eq!(ways, [way; 2], "{rows} rows of {width}");
     }
     // Whether a row is gathered first.
     let is_gathered = |width: usize| {
-        let plan = plan(300, width, [1, width]);
+        let plan = plan(&expression, 300, width, [1, width]);
         matches!(plan.route(), Route::General(tiled) if tiled.program.steps.len() > 1)
     };
     assert!(is_gathered(33) && is_gathered(255) && !is_gathered(256));

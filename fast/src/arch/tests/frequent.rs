@@ -2,8 +2,9 @@
 
 use super::{larger, same, tables};
 use crate::Level;
-use crate::arch::frequent::{TAKEN, chains};
+use crate::arch::frequent::{TAKEN, chains, chains_with_exp};
 use crate::arch::{ChainOp, Link};
+use crate::math;
 
 /// What the argument of a link is, as in the list.
 #[derive(Clone, Copy, Debug)]
@@ -33,10 +34,11 @@ macro_rules! class {
 fn all_chains() -> Vec<(Class, Vec<(ChainOp, Class)>)> {
     macro_rules! listed {
         (() $([$first:tt; $($op:ident $class:tt);*])*) => {
-            vec![$((class!($first), vec![$((ChainOp::$op, class!($class))),*])),*]
+            [$((class!($first), vec![$((ChainOp::$op, class!($class))),*])),*]
         };
     }
-    chains! { listed () }
+    let (chains, with_exp) = (chains! { listed () }, chains_with_exp! { listed () });
+    chains.into_iter().chain(with_exp).collect()
 }
 
 /// Operations of an element type, as far as chains of the list have them.
@@ -46,7 +48,7 @@ trait Number: Copy + PartialEq + std::fmt::Debug {
 }
 
 macro_rules! floats {
-    ($($type:ident)*) => { $(
+    ($($type:ident $exp:ident)*) => { $(
         impl Number for $type {
             #[allow(clippy::cast_possible_truncation, reason = "the larger of two f32 is one")]
             fn linked(op: ChainOp, a: $type, b: $type) -> $type {
@@ -56,6 +58,7 @@ macro_rules! floats {
                     ChainOp::SubtractFrom => b - a,
                     ChainOp::Multiply => a * b,
                     ChainOp::Square => a * a,
+                    ChainOp::Exp => math::$exp(a),
                     ChainOp::Maximum => larger(f64::from(a), f64::from(b)) as $type,
                     ChainOp::Minimum => -larger(-f64::from(a), -f64::from(b)) as $type,
                     op => unreachable!("{op:?} is not in the list"),
@@ -67,7 +70,7 @@ macro_rules! floats {
         }
     )* };
 }
-floats! { f64 f32 }
+floats! { f64 exp_f64_scalar f32 exp_f32_scalar }
 
 macro_rules! integers {
     ($($type:ident)*) => { $(
@@ -112,16 +115,18 @@ fn value<T: Number>(links: &[(ChainOp, Class)], arguments: &[T]) -> T {
 /// the number of elements of a vector.
 fn check<T: Number>(
     all: &[T],
-    has_choices: bool,
+    is_float: bool,
     (level, width_of): (Level, usize),
     run: impl Fn(&Link<'_, T>, &mut [Link<'_, T>], usize, &mut [T]),
 ) {
     let sizes = [1, 2, 3, 4, 5, 8, 9].map(|vectors| vectors * width_of);
     let widths = sizes.into_iter().flat_map(|size| [size - 1, size, size + 1, size + width_of / 2]);
     for (number, (first, links)) in all_chains().into_iter().enumerate() {
-        if !has_choices && links.iter().any(|(op, _)| matches!(op, ChainOp::Maximum | ChainOp::Minimum)) {
+        let of_floats = |op: ChainOp| matches!(op, ChainOp::Maximum | ChainOp::Minimum | ChainOp::Exp);
+        if !is_float && links.iter().any(|&(op, _)| of_floats(op)) {
             continue;
         }
+        let has_exp = links.iter().any(|&(op, _)| op == ChainOp::Exp);
         for (kind, width) in widths.clone().enumerate().filter(|&(_, width)| width > 0) {
             let rows = [1, 2, 7][(number + kind) % 3];
             let classes: Vec<Class> =
@@ -150,8 +155,9 @@ fn check<T: Number>(
             run(&given[0], &mut given[1..].to_vec(), rows, &mut out[..rows * width]);
             let case = format!("{level}: {first:?} {links:?}, {rows} rows of {width}");
             // Some rows are left to the loop over groups.
-            let few = width_of * size_of::<T>() == 64 && (1..=2).any(|vectors| width == vectors * width_of);
-            assert_eq!(TAKEN.get() - before, usize::from(width >= width_of && !few), "{case}");
+            let whole = width_of * size_of::<T>() == 64 && (1..=2).any(|vectors| width == vectors * width_of);
+            let left = if has_exp { rows == 1 } else { whole };
+            assert_eq!(TAKEN.get() - before, usize::from(width >= width_of && !left), "{case}");
             for (at, &found) in out[..rows * width].iter().enumerate() {
                 let arguments: Vec<T> = given.iter().map(|link| read(link, at / width, at % width)).collect();
                 let want = value(&links, &arguments);
@@ -171,9 +177,9 @@ fn frequent_chains_have_the_values_of_their_links() {
         let level = table.level;
         let width = |bytes: usize| (level, level.vector_bytes() / bytes);
         macro_rules! check_all {
-            ($($type:ident: $values:expr, $has_choices:literal;)*) => { $(
+            ($($type:ident: $values:expr, $is_float:literal;)*) => { $(
                 let chains = table.$type.chains();
-                check::<$type>(&$values, $has_choices, width(size_of::<$type>()), |first, links, rows, out| {
+                check::<$type>(&$values, $is_float, width(size_of::<$type>()), |first, links, rows, out| {
                     chains.run(first, (links, false), rows, out);
                 });
             )* };
