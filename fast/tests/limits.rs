@@ -459,6 +459,7 @@ fn non_temporal_stores_of_large_results_are_exact() {
         sum.clone(),
         call(Function::Divide, vec![sum.clone(), x(2)]),
         call(Function::Maximum, vec![sum, x(2)]),
+        call(Function::Select, vec![call(Function::Less, vec![x(0), x(1)]), x(0), x(2)]),
         x(1),
         x(2),
     ];

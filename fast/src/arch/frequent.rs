@@ -241,8 +241,8 @@ pub(super) unsafe fn rows<L: Simd, V: ChainVector, const HAS_EXP: bool>(
 
 /// The rows of a chain.
 ///
-/// `out` has `rows` rows of `width` elements, at least those of a vector. For each row, every argument that is
-/// a vector has as many elements and every scalar has one.
+/// `out` has `rows` rows of `width` elements, at least those of a vector. For each row, every argument that
+/// is a vector has as many elements and every scalar has one.
 struct Rows<'a, V: ChainVector, F, const N: usize> {
     arguments: [&'a Link<'a, V::Element>; N],
     rows: usize,
