@@ -242,7 +242,11 @@ pub(super) unsafe fn run<
     assert!(rows * width == out.len(), "the output of a chain is not made of whole rows");
     let enough =
         |link: &Link<'_, V::Element>| KIND != SUMS && link.op.is_unary() || link.is_long_enough(rows, width);
-    assert!(enough(first) && links.iter().all(enough), "an argument of a chain is shorter than its output");
+    // The first argument is read whatever its operation is.
+    assert!(
+        first.is_long_enough(rows, width) && links.iter().all(enough),
+        "an argument of a chain is shorter than its output"
+    );
     // SAFETY: the caller guarantees the instructions of `V`. By the assertions, `width` is not 0, and every
     // argument has the values of all rows.
     unsafe {

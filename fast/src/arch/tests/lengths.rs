@@ -200,9 +200,13 @@ fn check_chain(level: Level, op: ChainOp, (rows, count): (usize, usize), availab
         for scalar in [false, true] {
             let needed = reach(if scalar { 1 } else { width }, rows, step).max(wide(width));
             let fit = count == 0 || whole && needed <= wide(available);
-            for (first, links) in
-                [(link(step, scalar), [link(0, false), last]), (link(0, false), [last, link(step, scalar)])]
-            {
+            // A first argument is read even if its operation has none.
+            let unary = Link { op: ChainOp::Negate, ..link(step, scalar) };
+            for (first, links) in [
+                (link(step, scalar), [link(0, false), last]),
+                (unary, [link(0, false), last]),
+                (link(0, false), [last, link(step, scalar)]),
+            ] {
                 check(level, fit, count, (rows, step, scalar, available), |out| {
                     chains.run(&first, (&mut links.clone(), true), rows, out);
                 });
