@@ -28,6 +28,9 @@ pub(crate) use sums::reduction;
 /// The links of a chain with their arguments.
 pub(crate) type Links<'a, T> = SmallVec<[Link<'a, T>; CHAIN_LINKS]>;
 
+/// The bytes of the shortest row of choices that is stored non-temporally, unless rows are whole cache lines.
+const NON_TEMPORAL_ROW: usize = 1024;
+
 /// A program with everything it needs to run.
 pub(crate) struct Run<'a> {
     pub(crate) table: &'static Table,
@@ -40,7 +43,7 @@ pub(crate) struct Run<'a> {
     pub(crate) non_temporal: bool,
     /// Whether functions of `math` and sums of registers prefetch what the next tile will read.
     pub(crate) fetches: bool,
-    /// Whether sums of values that are computed meanwhile prefetch what they will read.
+    /// Whether sums prefetch the operands of values that they compute and add up at once.
     pub(crate) fetches_for_sums: bool,
     /// Whether chains with exp do. For them, the result counts, too; for values that are computed first, that
     /// of the whole problem. (Where 1.6 MB are read and 0.8 MB written, exp(x*y) takes 0.93 of the time.)
@@ -347,7 +350,10 @@ impl Tile<'_, '_> {
                     Argument { values, step, scalar }
                 };
             }
-            let stores = tile.stores.filter(|_| target == Target::Output);
+            // At the ends of a row, non-temporal stores leave elements to be computed one by one.
+            let row = count / rows * size_of::<T>();
+            let is_even = row >= NON_TEMPORAL_ROW || row.is_multiple_of(CACHE_LINE);
+            let stores = tile.stores.filter(|_| target == Target::Output && is_even);
             T::float_kernels(tile.run.table).choose.run(rule, &given, rows, stores, out);
         });
     }

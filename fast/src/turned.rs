@@ -1,11 +1,12 @@
 //! One call of two operands of which one is transposed: its columns are contiguous where the result needs
-//! rows. It is transposed block by block into the first-level cache and used there.
+//! rows. It is transposed block by block and used at once.
 //!
-//! A block is as high as it is wide, so that few pages are in use at a time and a cache line is read once.
-//! Tiles of 16 whole rows touch a page for every column. If stores are non-temporal, little is in the
-//! caches, and a block is wider, because memory reads and stores longer parts of rows faster.
+//! A block is as high as it is wide and fits into the first-level cache, so that few pages are in use at a
+//! time and a cache line is read once. Tiles of 16 whole rows touch a page for every column. If stores are
+//! non-temporal, little of the operands is in the caches, and longer parts of rows take less time: then a
+//! block is wider and fits into the second-level cache.
 
-use crate::arch::{CallKernel, NonTemporal, Table, fenced};
+use crate::arch::{CACHE_LINE, CallKernel, NonTemporal, Table, fenced};
 use crate::buffers::{Input, Output, Stored};
 use crate::dispatch::by_call;
 use crate::parallel::by_rows;
@@ -20,7 +21,7 @@ use std::ops::Range;
 const SIDE: usize = 64;
 
 /// The bytes of a row of a block with non-temporal stores. (On an AMD EPYC, a sum with a transposed operand
-/// of 2000x2000 and 4000x4000 takes 0.55 to 0.7 of the time in f32 and 0.8 to 0.95 in f64 that it takes in
+/// of 2000x2000 and 4000x4000 takes 0.5 to 0.7 of the time in f32 and 0.85 to 1.0 in f64 that it takes in
 /// squares, `benches/shapes`.)
 const WIDE_BYTES: usize = 2048;
 
@@ -53,6 +54,12 @@ struct Strips {
 /// Elements that begin a cache line.
 #[repr(align(64))]
 struct Aligned<A>(A);
+
+/// `count` elements that begin a cache line, of as many and [`CACHE_LINE`] more.
+fn from_a_line<T>(elements: &mut [T], count: usize) -> &mut [T] {
+    let start = elements.as_ptr().align_offset(CACHE_LINE);
+    &mut elements[start..start + count]
+}
 
 impl TurnedCall {
     /// The call of a function over the axes of its operands, which are `(input, offset)`, if they are two
@@ -180,9 +187,11 @@ impl TurnedCall {
         };
         if let Some(stores) = stores {
             let wide = WIDE_BYTES / size_of::<T>();
-            let (mut block, mut made) = (vec![T::default(); SIDE * wide], vec![R::default(); wide]);
-            self.each_block(&rows, (&mut block, wide), transpose, |row, columns, line| {
-                let made = &mut made[..columns.len()];
+            let mut block = vec![T::default(); SIDE * wide + CACHE_LINE];
+            let mut made = vec![R::default(); wide + CACHE_LINE];
+            let block = from_a_line(&mut block, SIDE * wide);
+            self.each_block(&rows, (block, wide), transpose, |row, columns, line| {
+                let made = from_a_line(&mut made, columns.len());
                 call(part(row, &columns), line, made);
                 R::kernels(table).copy.run(stores, made, &mut out[place(row, &columns)]);
             });

@@ -1,5 +1,5 @@
 //! Planning over few operands of few axes allocates nothing, under any rule set and at any level. Neither
-//! does running a plan again, or that of a signature with any lengths.
+//! does running a plan again, or that of a signature with any lengths, unless the result is large.
 #![allow(unsafe_code, reason = "a counting allocator")]
 
 use broadcheck_fast::{Level, Output, Plan, SignaturePlan, View, Wanted};

@@ -530,4 +530,18 @@ fn large_transposed_operands_have_the_same_bits_on_every_level() {
             assert!(*success.tensor.values() == Data::from(want.clone()), "{}", engine.name());
         }
     }
+    // Blocks of f32 have more columns.
+    let [rows, width] = [1_500, 1_501];
+    let whole = |number: u64| f32::from(u16::try_from(number).unwrap());
+    let single = |at: usize, seed: u64| whole(at as u64 * 37 % 10_007) / 16.0 + whole(seed);
+    let data =
+        |count: usize, seed: u64| Data::from((0..count).map(|at| single(at, seed)).collect::<Vec<_>>());
+    let request = call_with_transposed(Function::Subtract, [rows, width], false, data);
+    let want =
+        (0..rows * width).map(|at| single(at, 1) - single(1 + at % width * (rows + 3) + at / width, 2));
+    let want: Vec<f32> = want.collect();
+    for engine in engines() {
+        let Outcome::Success(success) = engine.run(&request) else { panic!("a refusal") };
+        assert!(*success.tensor.values() == Data::from(want.clone()), "{}", engine.name());
+    }
 }

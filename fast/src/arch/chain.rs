@@ -25,9 +25,9 @@
 //! one group that ends with the row and computes a few elements again. Non-temporal stores must not be
 //! repeated and must be aligned, so there the first and last elements are computed one at a time.
 //!
-//! Rows shorter than two groups are computed four at a time, each with a quarter of a group, and what is left
-//! of them, and rows of fewer vectors, eight or sixteen at a time, unless [`splits_lines`] says that this is
-//! slower:
+//! Frequent chains have loops of their own over all rows ([`frequent`]). Of the others, rows shorter than two
+//! groups are computed four at a time, each with a quarter of a group, and what is left of them, and rows of
+//! fewer vectors, eight or sixteen at a time, unless [`splits_lines`] says that this is slower:
 //!
 //! ```text
 //!       row r      [ v ][ v ]...      one group = the first vectors of four rows, then the next ones
@@ -256,11 +256,11 @@ pub(super) unsafe fn run<
         {
             return;
         }
+        // Long rows are prefetched and stored non-temporally by the loop over groups, where that is wanted.
         if const { KIND == WITH_EXP && V::WIDTH > 1 }
             && rows > 1
             && width >= V::WIDTH
-            && !how.fetches
-            && !how.non_temporal
+            && (!how.fetches && !how.non_temporal || width < const { SHORT_ROW / size_of::<V::Element>() })
             && frequent::rows::<L, V, true>(first, links, (rows, width), out)
         {
             return;
@@ -364,6 +364,9 @@ fn splits_lines<V: ChainVector, const GROUP: usize>(width: usize, count: usize) 
         && bytes(count) >= FIRST_LEVEL
         && (size_of::<V::Element>() == 8 || is_intel())
 }
+
+/// The bytes of the shortest row of a chain with exp that is prefetched or stored non-temporally.
+const SHORT_ROW: usize = 512;
 
 /// Results of this many bytes do not fit into a first-level cache beside an operand.
 const FIRST_LEVEL: usize = 32 << 10;

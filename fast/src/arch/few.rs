@@ -8,6 +8,8 @@
 //! | three or four, of which every second is a product, as in Horner's scheme | `((a * b + c) * d) - e` |
 //! | a sum or a difference of two products | `a * b + c * d` |
 //! | a product of two sums or differences | `(a + b) * (c - d)` |
+//!
+//! The types of values are also those of [`frequent`](super::frequent) chains.
 
 use super::chain::{ChainOp, Link};
 use super::group::{ChainVector, Fold, SubtractFrom, counted};

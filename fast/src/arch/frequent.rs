@@ -1,5 +1,5 @@
 //! Frequent chains, each written out as one loop. A chain takes a jump and a load for each link and group of
-//! vectors, also where it reads an operand again, and the loop over a row begins anew for each row. In a loop
+//! vectors, even if it reads an operand again, and the loop over a row begins anew for each row. In a loop
 //! of its own, an operand that is read again and the values of a row stay in registers.
 //!
 //! There is a loop for the operations of some links and for what their arguments are, in this notation: `V`
@@ -79,14 +79,14 @@ fn key<T>(first: &Link<'_, T>, links: &[Link<'_, T>], one_row: bool) -> Option<u
 /// A chain with a loop of its own.
 trait Frequent {
     const KEY: u64;
-    /// Of each link.
+    /// What the first argument is, and that of each link.
     const CLASSES: &'static [Class];
     /// The value of all links, or of all but the last one, exp.
     type Value: Value;
     const HAS_EXP: bool;
 }
 
-/// The chains, which another macro is called with.
+/// Calls another macro with the chains.
 macro_rules! chains {
     ($macro:ident $arguments:tt) => {
         $macro! {
@@ -137,7 +137,7 @@ macro_rules! chains {
     };
 }
 
-/// The chains that end with exp.
+/// Calls another macro with the chains that end with exp.
 macro_rules! chains_with_exp {
     ($macro:ident $arguments:tt) => {
         $macro! {
@@ -148,6 +148,9 @@ macro_rules! chains_with_exp {
             [V; Subtract V; Exp N]
             [V; Multiply S; Exp N]
             [V; Multiply V; Exp N]
+            [S; Add V; Exp N]
+            [S; Subtract V; Exp N]
+            [S; Multiply V; Exp N]
         }
     };
 }
@@ -161,8 +164,8 @@ macro_rules! loops {
         $([$first_class:tt; $($op:ident $class:tt);*])*
     ) => { $(
         {
-            struct This;
-            impl Frequent for This {
+            struct Listed;
+            impl Frequent for Listed {
                 const KEY: u64 = {
                     let key = with(1, ChainOp::Add, class!($first_class));
                     $(let key = with(key, ChainOp::$op, class!($class));)*
@@ -172,12 +175,12 @@ macro_rules! loops {
                 type Value = value!((); $($op)*);
                 const HAS_EXP: bool = ends_with_exp(&[$(ChainOp::$op),*]);
             }
-            if $key == This::KEY {
-                let mut arguments = [$first; This::CLASSES.len()];
+            if $key == Listed::KEY {
+                let mut arguments = [$first; Listed::CLASSES.len()];
                 for (argument, link) in arguments[1..].iter_mut().zip($links) {
                     *argument = link;
                 }
-                let rows = Rows::<$vector, This, { This::CLASSES.len() }> {
+                let rows = Rows::<$vector, Listed, { Listed::CLASSES.len() }> {
                     arguments, rows: $rows, width: $width, out: $out, links: PhantomData,
                 };
                 <$level>::section(rows);
@@ -209,7 +212,7 @@ const fn ends_with_exp(ops: &[ChainOp]) -> bool {
 }
 
 /// Computes the rows of a chain, if there is a loop for it: one without exp or, with `HAS_EXP`, one with it.
-/// Returns whether there is.
+/// Returns whether it did.
 ///
 /// # Safety
 /// The machine has the instructions of `V`. `out` has `rows` rows of `width` elements, at least those of a

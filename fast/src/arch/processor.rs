@@ -4,12 +4,12 @@ use std::sync::LazyLock;
 
 /// Whether the processor is one of Intel's.
 ///
-/// - Sums of values beyond the caches prefetch what they will read. On an Intel Xeon, the gradient of x*y
-///   over 2000x2000 gained from it. On an AMD EPYC, whose own prefetching does better, gradients over
+/// - Sums of values that they compute prefetch operands beyond the caches. On an Intel Xeon, the gradient of
+///   x*y over 2000x2000 gained from it. On an AMD EPYC, whose own prefetching does better, gradients over
 ///   1000x1000 and 2000x2000 take 0.66 to 1.15 of the time without it, most of them 0.7 to 0.95
 ///   (`benches/gradients`).
-/// - Rows that are not whole cache lines are computed one after another, or together
-///   ([`splits_lines`](super::chain)).
+/// - Rows of less than 8 bytes an element that are not whole cache lines are computed one after another;
+///   elsewhere, together ([`splits_lines`](super::chain)).
 #[inline]
 pub(crate) fn is_intel() -> bool {
     static INTEL: LazyLock<bool> = LazyLock::new(|| vendor() == Some(*b"GenuineIntel"));

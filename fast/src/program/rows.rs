@@ -33,8 +33,8 @@ pub(crate) fn shortest_row(graph: &Graph, root: u32) -> usize {
     }
 }
 
-/// Whether a value is exp of a sum, difference or product of two operands. Such a chain has a loop over all
-/// rows.
+/// Whether a value is exp of a sum, difference or product of two different operands. Such a chain has a loop
+/// over all rows.
 fn is_exp_of_two(graph: &Graph, root: u32) -> bool {
     let ValueKind::Call { function: Function::Exp, arguments } = graph.values[root as usize].kind else {
         return false;
@@ -44,6 +44,7 @@ fn is_exp_of_two(graph: &Graph, root: u32) -> bool {
     };
     let is_operand = |&at: &u32| matches!(graph.values[at as usize].kind, ValueKind::Operand(_));
     matches!(function, Function::Add | Function::Subtract | Function::Multiply)
+        && arguments[0] != arguments[1]
         && arguments[..2].iter().all(is_operand)
 }
 

@@ -122,7 +122,8 @@ pub(crate) fn schedule(
         scheduler.push(Work::Copy { access, dtype }, Target::Output, u64::MAX, false);
         return Ok(());
     }
-    // Only chains have non-temporal stores, and a call that is added up while it is computed is a chain.
+    // Only chains and choices have non-temporal stores, and a call that is added up while it is computed is a
+    // chain.
     let onto = match goal {
         Goal::Sum(access) => {
             onto(access, tiling, shortest_row_of_sum(graph) / bytes(bank_of(graph.dtype(root))))
@@ -160,7 +161,6 @@ pub(crate) fn schedule(
             continue;
         }
         let last = at == root && matches!(goal, Goal::Store(_));
-        // Besides chains, choices have non-temporal stores.
         let (stored, chosen) = (last && !non_temporal, last && scheduler.writes);
         let direct = stored && scheduler.writes;
         placed[at as usize] = Some(match value.kind {
@@ -168,8 +168,8 @@ pub(crate) fn schedule(
             ValueKind::Constant(bits) => scheduler.constant(bits, value.dtype)?,
             ValueKind::Slope { slope, arguments } => {
                 let onto = scheduler.onto.filter(|_| at == root);
-                let root = if slope == Slope::Winner { chosen } else { direct };
-                let made = scheduler.slope(slope, value.dtype, (root, onto), &placed, arguments)?;
+                let to_output = if slope == Slope::Winner { chosen } else { direct };
+                let made = scheduler.slope(slope, value.dtype, (to_output, onto), &placed, arguments)?;
                 scheduler.release_last(at, value.kind.arguments(), &last_use, &placed);
                 made
             }

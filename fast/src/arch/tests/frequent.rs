@@ -127,14 +127,15 @@ fn check<T: Number>(
             continue;
         }
         let has_exp = links.iter().any(|&(op, _)| op == ChainOp::Exp);
-        for (kind, width) in widths.clone().enumerate().filter(|&(_, width)| width > 0) {
-            let rows = [1, 2, 7][(number + kind) % 3];
+        let kinds =
+            widths.clone().filter(|&width| width > 0).flat_map(|width| [1, 2, 7].map(|rows| (rows, width)));
+        for (kind, (rows, width)) in kinds.enumerate() {
             let classes: Vec<Class> =
                 std::iter::once(first).chain(links.iter().map(|&(_, class)| class)).collect();
             let mut given: Vec<Link<'_, T>> = Vec::new();
             for (at, &class) in classes.iter().enumerate() {
                 let op = if at == 0 { ChainOp::Add } else { links[at - 1].0 };
-                let step = [0, width, width + 3][(number + kind + at) % 3];
+                let step = [0, width, width + 3][(number + kind / 3 + at * 2) % 3];
                 let scalar = matches!(class, Class::Scalar);
                 let last = if scalar { 1 } else { width };
                 let start = at * 211 + number;
@@ -156,7 +157,7 @@ fn check<T: Number>(
             let case = format!("{level}: {first:?} {links:?}, {rows} rows of {width}");
             // Some rows are left to the loop over groups.
             let whole = width_of * size_of::<T>() == 64 && (1..=2).any(|vectors| width == vectors * width_of);
-            let left = if has_exp { rows == 1 } else { whole };
+            let left = if has_exp { rows == 1 } else { whole } || !cfg!(target_arch = "x86_64");
             assert_eq!(TAKEN.get() - before, usize::from(width >= width_of && !left), "{case}");
             for (at, &found) in out[..rows * width].iter().enumerate() {
                 let arguments: Vec<T> = given.iter().map(|link| read(link, at / width, at % width)).collect();
@@ -171,7 +172,10 @@ fn check<T: Number>(
 #[test]
 #[allow(clippy::cast_possible_truncation, reason = "smaller numbers are intended")]
 fn frequent_chains_have_the_values_of_their_links() {
-    let floats: Vec<f64> = super::floats().into_iter().cycle().take(8000).collect();
+    // Every second number is one whose exp is moderate.
+    let floats = super::floats().into_iter().cycle().enumerate().take(8000);
+    let floats: Vec<f64> =
+        floats.map(|(at, x)| if at % 2 == 0 { x } else { (at % 1000) as f64 / 100.0 - 5.0 }).collect();
     let singles: Vec<f32> = floats.iter().map(|&x| x as f32).collect();
     for table in tables() {
         let level = table.level;
