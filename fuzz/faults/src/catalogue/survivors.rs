@@ -84,6 +84,7 @@ pub static SURVIVORS: &[Survivor] = &[
     not_drawn("rewrites/select-as-abs", REWRITES_REQUESTS),
     not_drawn("rewrites/select-of-a-number", REWRITES_REQUESTS),
     not_drawn("rewrites/select-of-booleans", REWRITES_REQUESTS),
+    not_drawn("rewrites/argument-of-an-earlier-link", REWRITES_REQUESTS),
     not_drawn("rewrites/joined-order-not-mirrored", REWRITES_REQUESTS),
     not_drawn("rewrites/power-of-a-half", REWRITES_REQUESTS),
     not_drawn("kernels/long-runs-compare-nan", KERNELS_REQUESTS),
