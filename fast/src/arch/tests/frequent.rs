@@ -119,7 +119,7 @@ fn check<T: Number>(
     (level, width_of): (Level, usize),
     run: impl Fn(&Link<'_, T>, &mut [Link<'_, T>], usize, &mut [T]),
 ) {
-    let sizes = [1, 2, 3, 4, 5, 8, 9].map(|vectors| vectors * width_of);
+    let sizes = [1, 2, 4, 5, 9].map(|vectors| vectors * width_of);
     let widths = sizes.into_iter().flat_map(|size| [size - 1, size, size + 1, size + width_of / 2]);
     for (number, (first, links)) in all_chains().into_iter().enumerate() {
         let of_floats = |op: ChainOp| matches!(op, ChainOp::Maximum | ChainOp::Minimum | ChainOp::Exp);
@@ -154,17 +154,20 @@ fn check<T: Number>(
             let mut out = vec![all[0]; rows * width + 1];
             let before = TAKEN.get();
             run(&given[0], &mut given[1..].to_vec(), rows, &mut out[..rows * width]);
-            let case = format!("{level}: {first:?} {links:?}, {rows} rows of {width}");
+            let case = || format!("{level}: {first:?} {links:?}, {rows} rows of {width}");
             // Some rows are left to the loop over groups.
             let whole = width_of * size_of::<T>() == 64 && (1..=2).any(|vectors| width == vectors * width_of);
             let left = if has_exp { rows == 1 } else { whole } || !cfg!(target_arch = "x86_64");
-            assert_eq!(TAKEN.get() - before, usize::from(width >= width_of && !left), "{case}");
+            assert_eq!(TAKEN.get() - before, usize::from(width >= width_of && !left), "{}", case());
+            let mut arguments = [all[0]; 7];
             for (at, &found) in out[..rows * width].iter().enumerate() {
-                let arguments: Vec<T> = given.iter().map(|link| read(link, at / width, at % width)).collect();
+                for (argument, link) in arguments.iter_mut().zip(&given) {
+                    *argument = read(link, at / width, at % width);
+                }
                 let want = value(&links, &arguments);
-                assert!(found.is_same(want), "{case}: {found:?} at {at}, expected {want:?}");
+                assert!(found.is_same(want), "{}: {found:?} at {at}, expected {want:?}", case());
             }
-            assert!(out[rows * width].is_same(all[0]), "{case}: wrote outside the output");
+            assert!(out[rows * width].is_same(all[0]), "{}: wrote outside the output", case());
         }
     }
 }
