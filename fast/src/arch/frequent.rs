@@ -28,8 +28,8 @@ const GROUP: usize = 4;
 const LINKS: usize = 6;
 
 /// What the argument of a link is.
-#[derive(Clone, Copy)]
-enum Class {
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Class {
     Vector,
     Scalar,
     /// The same vector as that of an earlier link. The first argument is that of link 0.
@@ -154,8 +154,24 @@ macro_rules! chains_with_exp {
         }
     };
 }
+/// The class that is noted in a list.
+macro_rules! class {
+    (V) => {
+        Class::Vector
+    };
+    (S) => {
+        Class::Scalar
+    };
+    (N) => {
+        Class::Nothing
+    };
+    ($link:literal) => {
+        Class::Again($link)
+    };
+}
+
 #[cfg(test)]
-pub(super) use {chains, chains_with_exp};
+pub(super) use {chains, chains_with_exp, class};
 
 /// Computes the rows by the loop for the links that were found, if they are in the list.
 macro_rules! loops {
@@ -190,21 +206,6 @@ macro_rules! loops {
             }
         }
     )* };
-}
-
-macro_rules! class {
-    (V) => {
-        Class::Vector
-    };
-    (S) => {
-        Class::Scalar
-    };
-    (N) => {
-        Class::Nothing
-    };
-    ($link:literal) => {
-        Class::Again($link)
-    };
 }
 
 const fn ends_with_exp(ops: &[ChainOp]) -> bool {

@@ -1,34 +1,11 @@
 //! Frequent chains, which have loops of their own: every one of them, over rows of every kind.
 
 use super::{larger, same, tables};
-use crate::Level;
-use crate::arch::frequent::{TAKEN, chains, chains_with_exp};
+use crate::arch::frequent::{Class, TAKEN, chains, chains_with_exp, class};
 use crate::arch::{ChainOp, Link};
 use crate::math;
-
-/// What the argument of a link is, as in the list.
-#[derive(Clone, Copy, Debug)]
-enum Class {
-    Vector,
-    Scalar,
-    Again(usize),
-    Nothing,
-}
-
-macro_rules! class {
-    (V) => {
-        Class::Vector
-    };
-    (S) => {
-        Class::Scalar
-    };
-    (N) => {
-        Class::Nothing
-    };
-    ($link:literal) => {
-        Class::Again($link)
-    };
-}
+use crate::{Input, Level, Plan};
+use broadcheck_spec::{Expression, Function, Operand, Operation, Request, Rules};
 
 /// The first argument and the links of every chain of the list.
 fn all_chains() -> Vec<(Class, Vec<(ChainOp, Class)>)> {
@@ -200,4 +177,85 @@ fn frequent_chains_have_the_values_of_their_links() {
             u8: numbers!(8000, u8, u8), false;
         }
     }
+}
+
+/// The expression of a chain, over matrices and columns, which are numbered in the order of its arguments, and
+/// which of them are matrices.
+fn expression(first: Class, links: &[(ChainOp, Class)]) -> (Expression, Vec<bool>) {
+    let (mut matrices, mut operands) = (Vec::new(), Vec::new());
+    let mut operand = |class| {
+        let place = match class {
+            Class::Again(link) => operands[link],
+            Class::Vector | Class::Scalar | Class::Nothing => {
+                matrices.push(matches!(class, Class::Vector));
+                matrices.len() - 1
+            }
+        };
+        operands.push(place);
+        Expression::operand(place)
+    };
+    let call = |function, arguments: &[&Expression]| {
+        Expression::call(function, arguments.iter().map(|&argument| argument.clone())).unwrap()
+    };
+    let two = |function, a: &Expression, b: &Expression| call(function, &[a, b]);
+    let mut a = operand(first);
+    let mut made: Option<(Function, Expression)> = None;
+    for &(op, class) in links {
+        if matches!(class, Class::Nothing) {
+            a = if op == ChainOp::Exp { call(Function::Exp, &[&a]) } else { two(Function::Multiply, &a, &a) };
+            operand(Class::Again(0));
+            continue;
+        }
+        let mut b = operand(class);
+        if let Some((function, earlier)) = made.take() {
+            b = two(function, &earlier, &b);
+        }
+        match op {
+            ChainOp::PlusNext => made = Some((Function::Add, b)),
+            ChainOp::MinusNext => made = Some((Function::Subtract, b)),
+            ChainOp::TimesNext => made = Some((Function::Multiply, b)),
+            ChainOp::Add => a = two(Function::Add, &a, &b),
+            ChainOp::Subtract => a = two(Function::Subtract, &a, &b),
+            ChainOp::SubtractFrom => a = two(Function::Subtract, &b, &a),
+            ChainOp::Multiply => a = two(Function::Multiply, &a, &b),
+            ChainOp::Maximum => a = two(Function::Maximum, &a, &b),
+            ChainOp::Minimum => a = two(Function::Minimum, &a, &b),
+            op => unreachable!("{op:?} is not in the list"),
+        }
+    }
+    (a, matrices)
+}
+
+/// No loop is for a chain that is never planned. Loops with exp are for several rows, so one of two vectors is
+/// a row there, and long, because a short one is repeated in a register.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn every_frequent_chain_is_that_of_an_expression() {
+    let mut missing = Vec::new();
+    for (first, links) in all_chains() {
+        let (expression, matrices) = expression(first, &links);
+        let has_exp = matches!(links[..], [.., (ChainOp::Exp, _)]);
+        let (rows, width) = (40, if has_exp { 133 } else { 37 });
+        let lengths = |at: usize| match matrices[at] {
+            true if has_exp && at == 1 && matrices[0] => [1, width],
+            true => [rows, width],
+            false => [rows, 1],
+        };
+        let values: Vec<Vec<f64>> =
+            (0..matrices.len()).map(|at| vec![1.5; lengths(at).iter().product()]).collect();
+        let operands = values
+            .iter()
+            .enumerate()
+            .map(|(at, values)| Operand::dense(format!("x{at}"), lengths(at), values.clone()).unwrap());
+        let operation = Operation::Elementwise { expression };
+        let request = Request::new(Rules::Numpy, operation, operands.collect()).unwrap();
+        let plan = Plan::new(&request).unwrap();
+        let inputs: Vec<Input<'_>> = values.iter().map(|values| Input::F64(values)).collect();
+        let before = TAKEN.get();
+        plan.run(&inputs).unwrap();
+        if TAKEN.get() == before {
+            missing.push(format!("{first:?} {links:?}: {}", plan.route_name()));
+        }
+    }
+    assert!(missing.is_empty(), "{missing:#?}");
 }
