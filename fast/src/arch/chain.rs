@@ -350,11 +350,12 @@ fn divides<T>(links: &[Link<'_, T>]) -> bool {
 /// Whether rows take longer together than one after another. If they are not whole cache lines, most stores
 /// of 64 bytes go to two lines. Beyond the first-level cache, such a store takes up to 9 cycles if its
 /// neighbours in the row are stored later, and 5.5 if they are stored next. That is worth more than a jump
-/// for each link as soon as a row has a whole group. (One row after another, (x-m)*r*g+b takes 0.97 of the
-/// time over 256x264, 0.92 over 256x300, and in f64 0.89 over 256x150, `benches/quick`. In the cache it takes
-/// up to 1.7 times as long. Results there begin at a cache line.) That was on Intel. On an AMD EPYC, one row
-/// after another takes as long in f64 and 1.3 times as long over 300x300 in f32 (`benches/expressions`), so
-/// there, rows of smaller elements are computed together. Integers of one to four bytes were not measured.
+/// for each link as soon as a row has a whole group. (Before it had a loop of its own, (x-m)*r*g+b took 0.97
+/// of the time one row after another over 256x264, 0.92 over 256x300, and in f64 0.89 over 256x150,
+/// `benches/quick`. In the cache it took up to 1.7 times as long. Results there begin at a cache line.) That
+/// was on Intel. On an AMD EPYC, one row after another took as long in f64 and 1.3 times as long over 300x300
+/// in f32 (`benches/expressions`), so there, rows of smaller elements are computed together. Integers of one
+/// to four bytes were not measured.
 #[inline(always)]
 fn splits_lines<V: ChainVector, const GROUP: usize>(width: usize, count: usize) -> bool {
     let bytes = |elements: usize| elements.saturating_mul(size_of::<V::Element>());

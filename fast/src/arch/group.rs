@@ -469,8 +469,8 @@ unsafe fn limit<V: ChainVector, const U: usize, const ROWS: usize, O: Fold, L: F
 
 /// Applies one link whose argument is a vector, of a sum, difference or product, which most chains of rows
 /// are made of. With vectors of 64 bytes, an argument that is the same in all rows is read once for all of
-/// them. (Over rows of one to six vectors, (x-m)*r*g+b takes 0.74 to 0.94 of the time, `benches/quick`. With
-/// vectors of 32 bytes, it takes 1.07 to 1.15.)
+/// them. (Over rows of one to six vectors, (x-m)*r*g+b took 0.74 to 0.94 of the time, `benches/quick`, before
+/// it had a loop of its own. With vectors of 32 bytes, it took 1.07 to 1.15.)
 ///
 /// # Safety
 /// As for [`compute`].

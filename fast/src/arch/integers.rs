@@ -54,7 +54,7 @@ macro_rules! chain_vector {
                 _fetches: bool,
                 out: &mut [$element],
             ) -> usize {
-                // With vectors of 64 bytes, of which there are more for each jump, the loops are no faster.
+                // With vectors of 64 bytes, of which there are more for each jump, these loops are no faster.
                 if const { size_of::<Self>() == 64 } {
                     return 0;
                 }

@@ -179,8 +179,8 @@ fn frequent_chains_have_the_values_of_their_links() {
     }
 }
 
-/// The expression of a chain, over matrices and columns, which are numbered in the order of its arguments, and
-/// which of them are matrices.
+/// The expression of a chain, over matrices and columns, which are numbered in the order of its arguments,
+/// and which of them are matrices.
 fn expression(first: Class, links: &[(ChainOp, Class)]) -> (Expression, Vec<bool>) {
     let (mut matrices, mut operands) = (Vec::new(), Vec::new());
     let mut operand = |class| {
@@ -226,8 +226,8 @@ fn expression(first: Class, links: &[(ChainOp, Class)]) -> (Expression, Vec<bool
     (a, matrices)
 }
 
-/// No loop is for a chain that is never planned. Loops with exp are for several rows, so one of two vectors is
-/// a row there, and long, because a short one is repeated in a register.
+/// No loop is for a chain that is never planned. Loops with exp are for several rows, so one of two vectors
+/// is a row there, and long, because a short one is repeated in a register.
 #[test]
 #[cfg(target_arch = "x86_64")]
 fn every_frequent_chain_is_that_of_an_expression() {

@@ -299,7 +299,7 @@ pub(in super::super) static FAULTS: &[Fault] = &[
     invented(
         "rewrites/sum-times-its-second-term",
         R,
-        "A sum of two operands times the first one reads the second one again.",
+        "(a + b) * a reads b again in place of a.",
         rule!(|t, _| {
             let [sum, x] = t.of(F::Multiply)?;
             let [a @ Term::Operand(_), b @ Term::Operand(_)] = sum.of(F::Add)? else { return None };
@@ -309,7 +309,7 @@ pub(in super::super) static FAULTS: &[Fault] = &[
     invented(
         "rewrites/argument-of-an-earlier-link",
         R,
-        "A product of a difference and a sum of the same two operands reads the second one again as the first.",
+        "(a - b) * (a + b) reads a again in place of b.",
         rule!(|t, _| {
             let [difference, sum] = t.of(F::Multiply)?;
             let [a @ Term::Operand(_), b @ Term::Operand(_)] = difference.of(F::Subtract)? else {
