@@ -145,15 +145,24 @@ comparisons_by_vectors! {
     }
 }
 
-/// The same of AVX-512, where a mask has one bit per element.
+/// What `range` returns: the larger or the smaller of two values, with its own sign.
+const LARGER: i32 = 0b01_01;
+const SMALLER: i32 = 0b01_00;
+
+/// What `fix_up` returns, by the class of its second argument, four bits for each: the second argument for
+/// both kinds of NaN, which are the first classes, and otherwise the first argument.
+const NANS: i32 = 0x11;
+
+/// The same of AVX-512, where a mask has one bit per element. There is an instruction that knows that +0 is
+/// larger than -0, but of a number and a NaN it returns the number, so NaNs are put back, last those of the
+/// first argument.
 macro_rules! comparisons_by_masks {
     ($larger:ident, $smaller:ident, $choose_equal:ident, $choose_at_least:ident, $choose:ident,
      $any_above:ident, $any_outside:ident {
         vector: $vector:ident,
-        maximum: $maximum:ident,
-        minimum: $minimum:ident,
-        and_some: $and_some:ident,
-        or_some: $or_some:ident,
+        range: $range:ident,
+        fix_up: $fix_up:ident,
+        table: $table:expr,
         compare: $compare:ident,
         compare_some: $compare_some:ident,
         blend: $blend:ident,
@@ -163,9 +172,8 @@ macro_rules! comparisons_by_masks {
         pub(super) fn $larger(a: $vector, b: $vector) -> $vector {
             // SAFETY: a vector exists, so the machine has the instructions.
             unsafe {
-                let larger = $maximum(a, b);
-                let larger = $and_some(larger, $compare::<_CMP_EQ_OQ>(a, b), larger, a);
-                $blend($compare::<_CMP_UNORD_Q>(a, a), larger, a)
+                let table = $table;
+                $fix_up::<0>($fix_up::<0>($range::<LARGER>(a, b), b, table), a, table)
             }
         }
 
@@ -173,9 +181,8 @@ macro_rules! comparisons_by_masks {
         pub(super) fn $smaller(a: $vector, b: $vector) -> $vector {
             // SAFETY: a vector exists, so the machine has the instructions.
             unsafe {
-                let smaller = $minimum(a, b);
-                let smaller = $or_some(smaller, $compare::<_CMP_EQ_OQ>(a, b), smaller, a);
-                $blend($compare::<_CMP_UNORD_Q>(a, a), smaller, a)
+                let table = $table;
+                $fix_up::<0>($fix_up::<0>($range::<SMALLER>(a, b), b, table), a, table)
             }
         }
 
@@ -220,10 +227,9 @@ comparisons_by_masks! {
     larger_avx512_f64, smaller_avx512_f64, choose_equal_avx512_f64, choose_at_least_avx512_f64, choose_avx512_f64,
     any_above_avx512_f64, any_outside_avx512_f64 {
         vector: __m512d,
-        maximum: _mm512_max_pd,
-        minimum: _mm512_min_pd,
-        and_some: _mm512_mask_and_pd,
-        or_some: _mm512_mask_or_pd,
+        range: _mm512_range_pd,
+        fix_up: _mm512_fixupimm_pd,
+        table: _mm512_set1_epi64(NANS as i64),
         compare: _mm512_cmp_pd_mask,
         compare_some: _mm512_mask_cmp_pd_mask,
         blend: _mm512_mask_blend_pd,
@@ -235,10 +241,9 @@ comparisons_by_masks! {
     larger_avx512_f32, smaller_avx512_f32, choose_equal_avx512_f32, choose_at_least_avx512_f32, choose_avx512_f32,
     any_above_avx512_f32, any_outside_avx512_f32 {
         vector: __m512,
-        maximum: _mm512_max_ps,
-        minimum: _mm512_min_ps,
-        and_some: _mm512_mask_and_ps,
-        or_some: _mm512_mask_or_ps,
+        range: _mm512_range_ps,
+        fix_up: _mm512_fixupimm_ps,
+        table: _mm512_set1_epi32(NANS),
         compare: _mm512_cmp_ps_mask,
         compare_some: _mm512_mask_cmp_ps_mask,
         blend: _mm512_mask_blend_ps,
