@@ -92,6 +92,28 @@ impl ChainOp {
         matches!(self, ChainOp::Square | ChainOp::Negate | ChainOp::Abs | ChainOp::Sqrt | ChainOp::Exp)
     }
 
+    /// Whether chains of integers have it: it gives the same bits whether the integers have signs or not.
+    pub(crate) const fn is_of_integers(self) -> bool {
+        match self {
+            ChainOp::Add
+            | ChainOp::Subtract
+            | ChainOp::SubtractFrom
+            | ChainOp::Multiply
+            | ChainOp::PlusNext
+            | ChainOp::MinusNext
+            | ChainOp::TimesNext
+            | ChainOp::Square
+            | ChainOp::Negate => true,
+            ChainOp::Divide
+            | ChainOp::DivideInto
+            | ChainOp::Maximum
+            | ChainOp::Minimum
+            | ChainOp::Abs
+            | ChainOp::Sqrt
+            | ChainOp::Exp => false,
+        }
+    }
+
     /// Whether it leaves `a` alone and makes the next link's argument of two.
     pub(super) fn is_for_the_next(self) -> bool {
         matches!(self, ChainOp::PlusNext | ChainOp::MinusNext | ChainOp::TimesNext)

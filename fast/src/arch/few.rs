@@ -70,11 +70,37 @@ impl<A: Value> Value for Squared<A> {
     }
 }
 
+/// The absolute value of a value. Its link has no argument.
+pub(super) struct Magnitude<A>(PhantomData<A>);
+
+impl<A: Value> Value for Magnitude<A> {
+    const LAST: usize = A::LAST + 1;
+
+    #[inline(always)]
+    fn of<V: ChainVector, const N: usize>(x: &[V; N]) -> V {
+        A::of(x).abs()
+    }
+}
+
+/// The square root of a value. Its link has no argument.
+pub(super) struct Root<A>(PhantomData<A>);
+
+impl<A: Value> Value for Root<A> {
+    const LAST: usize = A::LAST + 1;
+
+    #[inline(always)]
+    fn of<V: ChainVector, const N: usize>(x: &[V; N]) -> V {
+        A::of(x).sqrt()
+    }
+}
+
 /// The [`Value`] that some links make of another one. An exp at the end is left out.
 macro_rules! value {
     ($value:ty;) => { $value };
     ($value:ty; Exp) => { $value };
     ($value:ty; Square $($more:ident)*) => { value!(Squared<$value>; $($more)*) };
+    ($value:ty; Abs $($more:ident)*) => { value!(Magnitude<$value>; $($more)*) };
+    ($value:ty; Sqrt $($more:ident)*) => { value!(Root<$value>; $($more)*) };
     ($value:ty; PlusNext $op:ident $($more:ident)*) => { value!(($value, Add, $op); $($more)*) };
     ($value:ty; MinusNext $op:ident $($more:ident)*) => { value!(($value, Subtract, $op); $($more)*) };
     ($value:ty; TimesNext $op:ident $($more:ident)*) => { value!(($value, Multiply, $op); $($more)*) };

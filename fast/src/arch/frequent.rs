@@ -14,7 +14,7 @@
 //! | `V; Subtract S; Exp N` | softmax's `exp(x - max)` |
 
 use super::chain::{ChainOp, Link};
-use super::few::{Squared, Value, value};
+use super::few::{Magnitude, Root, Squared, Value, value};
 use super::group::{ChainVector, SubtractFrom, counted};
 use super::ops::{Add, Maximum, Minimum, Multiply, Subtract};
 use super::simd::{Section, Simd};
@@ -116,6 +116,12 @@ macro_rules! chains {
             [V; Subtract V; Square N]
             [V; Subtract V; Square N; Multiply S]
             [V; Subtract S; Square N; Multiply V]
+            // Lengths and distances.
+            [V; Multiply 0; TimesNext V; Add 2; Sqrt N]
+            [V; Multiply 0; Add S; Sqrt N]
+            [V; Subtract V; Abs N]
+            [V; Subtract S; Abs N]
+            [S; Subtract V; Abs N]
             // Polynomials.
             [V; Multiply S; Add S; Multiply 0; Add S]
             [V; Multiply S; Add S; Multiply 0; Add S; Multiply 0]
@@ -191,7 +197,7 @@ macro_rules! loops {
                 type Value = value!((); $($op)*);
                 const HAS_EXP: bool = ends_with_exp(&[$(ChainOp::$op),*]);
             }
-            if $key == Listed::KEY {
+            if const { <$vector>::ARE_FLOATS || are_of_integers(&[$(ChainOp::$op),*]) } && $key == Listed::KEY {
                 let mut arguments = [$first; Listed::CLASSES.len()];
                 for (argument, link) in arguments[1..].iter_mut().zip($links) {
                     *argument = link;
@@ -210,6 +216,18 @@ macro_rules! loops {
 
 const fn ends_with_exp(ops: &[ChainOp]) -> bool {
     matches!(ops, [.., ChainOp::Exp])
+}
+
+/// Whether integers have all of some operations.
+const fn are_of_integers(ops: &[ChainOp]) -> bool {
+    let mut at = 0;
+    while at < ops.len() {
+        if !ops[at].is_of_integers() {
+            return false;
+        }
+        at += 1;
+    }
+    true
 }
 
 /// Computes the rows of a chain, if there is a loop for it: one without exp or, with `HAS_EXP`, one with it.

@@ -30,6 +30,7 @@ pub(super) trait ChainVector: Copy {
     type Element: ChainVector<Element = Self::Element> + Default;
     /// The number of elements.
     const WIDTH: usize;
+    const ARE_FLOATS: bool;
 
     /// # Safety
     /// The machine has the level's instructions, and `from` points to `WIDTH` elements.
@@ -128,6 +129,7 @@ folds! {
 impl<V: Vector> ChainVector for V {
     type Element = V::Element;
     const WIDTH: usize = V::WIDTH;
+    const ARE_FLOATS: bool = true;
 
     #[inline(always)]
     unsafe fn read(from: *const V::Element) -> V {

@@ -24,6 +24,7 @@ macro_rules! chain_vector {
         impl ChainVector for $vector {
             type Element = $element;
             const WIDTH: usize = $width;
+            const ARE_FLOATS: bool = false;
 
             #[inline(always)]
             unsafe fn read($from: *const $element) -> Self {

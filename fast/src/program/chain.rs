@@ -187,8 +187,7 @@ pub(crate) fn chain_op(function: Function, dtype: DType) -> Option<ChainOp> {
     op.filter(|&op| is_link(op, dtype))
 }
 
-/// Whether chains of a dtype have an operation. Those of integers have what gives the same bits whether the
-/// integers have signs or not.
+/// Whether chains of a dtype have an operation.
 fn is_link(op: ChainOp, dtype: DType) -> bool {
     match dtype {
         DType::F64 | DType::F32 => true,
@@ -199,9 +198,7 @@ fn is_link(op: ChainOp, dtype: DType) -> bool {
         | DType::U64
         | DType::U32
         | DType::U16
-        | DType::U8 => {
-            matches!(op, ChainOp::Add | ChainOp::Subtract | ChainOp::Multiply | ChainOp::Negate)
-        }
+        | DType::U8 => op.is_of_integers(),
         DType::F16 | DType::Bf16 | DType::Bool => false,
     }
 }

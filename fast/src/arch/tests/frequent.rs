@@ -35,6 +35,8 @@ macro_rules! floats {
                     ChainOp::SubtractFrom => b - a,
                     ChainOp::Multiply => a * b,
                     ChainOp::Square => a * a,
+                    ChainOp::Abs => a.abs(),
+                    ChainOp::Sqrt => a.sqrt(),
                     ChainOp::Exp => math::$exp(a),
                     ChainOp::Maximum => larger(f64::from(a), f64::from(b)) as $type,
                     ChainOp::Minimum => -larger(-f64::from(a), -f64::from(b)) as $type,
@@ -99,8 +101,7 @@ fn check<T: Number>(
     let sizes = [1, 2, 4, 5, 9].map(|vectors| vectors * width_of);
     let widths = sizes.into_iter().flat_map(|size| [size - 1, size, size + 1, size + width_of / 2]);
     for (number, (first, links)) in all_chains().into_iter().enumerate() {
-        let of_floats = |op: ChainOp| matches!(op, ChainOp::Maximum | ChainOp::Minimum | ChainOp::Exp);
-        if !is_float && links.iter().any(|&(op, _)| of_floats(op)) {
+        if !is_float && links.iter().any(|&(op, _)| !op.is_of_integers()) {
             continue;
         }
         let has_exp = links.iter().any(|&(op, _)| op == ChainOp::Exp);
@@ -202,7 +203,12 @@ fn expression(first: Class, links: &[(ChainOp, Class)]) -> (Expression, Vec<bool
     let mut made: Option<(Function, Expression)> = None;
     for &(op, class) in links {
         if matches!(class, Class::Nothing) {
-            a = if op == ChainOp::Exp { call(Function::Exp, &[&a]) } else { two(Function::Multiply, &a, &a) };
+            a = match op {
+                ChainOp::Exp => call(Function::Exp, &[&a]),
+                ChainOp::Abs => call(Function::Abs, &[&a]),
+                ChainOp::Sqrt => call(Function::Sqrt, &[&a]),
+                _ => two(Function::Multiply, &a, &a),
+            };
             operand(Class::Again(0));
             continue;
         }
