@@ -15,9 +15,9 @@ use crate::dispatch::by_bank;
 use crate::execute::Links;
 use crate::inline_capacity::LINKS;
 use crate::parallel::is_short;
-use crate::program::{Program, Source, Step, Target, Work, bank_of, chain_op, swapped};
+use crate::program::{Program, Source, Step, Target, Work, bank_of, bytes as bytes_of, chain_op, swapped};
 use crate::route::{are_beyond_caches, size_of_dtype};
-use crate::scratch::{Bank, FloatBank, Lane};
+use crate::scratch::{Bank, Lane};
 use crate::tiling::{AccessKind, Axes, Tiling};
 use broadcheck_spec::{DType, Expression, Node};
 use smallvec::SmallVec;
@@ -26,14 +26,14 @@ use smallvec::SmallVec;
 /// the largest vector.
 pub(crate) const SHORTEST_ROW: usize = 64;
 
-/// Whether a chain of a dtype takes rows of so many bytes in place. Of integers, whose calls are cheap, a row
-/// should fill most of its vectors: what its last vector has in common with the one before is computed twice.
-/// (By a column, ((x+y)*x-y)*x over rows of 66, 80 and 132 bytes took 1.2 to 1.5 of the time in place, with
-/// vectors of 64 bytes, and over rows of 100, 160, 200 and more 0.7 to 1.0.)
+/// Whether a chain of a dtype takes rows of so many bytes in place. Of integers of 8 or 16 bits, whose calls
+/// are cheap, a row should fill most of its vectors: what its last vector has in common with the one before
+/// is computed twice. (By a column, over 300x33 with vectors of 64 bytes, (x*y-x)*y of u16 takes 1.4 of the
+/// time in place and of u32 0.8. Over 500x20 of u32, it takes the same, and x*x+y*y half.)
 pub(crate) fn takes_rows(level: Level, dtype: DType, bytes: usize) -> bool {
     let vectors = bytes.div_ceil(level.vector_bytes()).saturating_mul(level.vector_bytes());
     let is_mostly_full = vectors.saturating_sub(bytes) <= bytes / 5 * 2;
-    bytes >= SHORTEST_ROW && (FloatBank::of(bank_of(dtype)).is_some() || is_mostly_full)
+    bytes >= SHORTEST_ROW && (bytes_of(bank_of(dtype)) >= 4 || is_mostly_full)
 }
 
 /// The bytes of the rows from which on the chain of an expression with functions is not left to the
