@@ -16,6 +16,7 @@ use super::stream::NonTemporal;
 use super::sum::{Reduction, Values};
 use super::vector::Vector;
 use std::marker::PhantomData;
+use std::ops::Range;
 
 /// The vectors that are computed together.
 const GROUP: usize = 4;
@@ -428,26 +429,45 @@ pub(super) unsafe fn choose<V: Vector>(
         Rule::Scaled { .. } => &arguments[..],
     };
     assert!(read.iter().all(enough), "an argument of a choice is shorter than its output");
-    let stored = (width, stores.is_some());
     // SAFETY: the caller guarantees the instructions. By the assertions, a row has elements, and each
     // argument that the rule reads has those of all rows.
     unsafe {
+        match stores {
+            Some(_) => choose_by::<V, true>(rule, arguments, width, out),
+            None => choose_by::<V, false>(rule, arguments, width, out),
+        }
+    }
+}
+
+/// [`choose`], with whole vectors stored non-temporally or none.
+///
+/// # Safety
+/// As for [`all_of`].
+#[inline(always)]
+unsafe fn choose_by<V: Vector, const STREAMS: bool>(
+    rule: Rule,
+    arguments: &[Argument<'_, V::Element>; 5],
+    width: usize,
+    out: &mut [V::Element],
+) {
+    // SAFETY: guaranteed by the caller.
+    unsafe {
         match rule {
-            Rule::By(Comparison::Greater) => all_of::<V, By<Greater>>(arguments, stored, out),
-            Rule::By(Comparison::GreaterEqual) => all_of::<V, By<GreaterEqual>>(arguments, stored, out),
-            Rule::By(Comparison::Equal) => all_of::<V, By<Equal>>(arguments, stored, out),
-            Rule::By(Comparison::Wins) => all_of::<V, By<Wins>>(arguments, stored, out),
+            Rule::By(Comparison::Greater) => by::<V, Greater, STREAMS>(arguments, width, out),
+            Rule::By(Comparison::GreaterEqual) => by::<V, GreaterEqual, STREAMS>(arguments, width, out),
+            Rule::By(Comparison::Equal) => all_of::<V, By<Equal>, Nothing<STREAMS>>(arguments, width, out),
+            Rule::By(Comparison::Wins) => all_of::<V, By<Wins>, Nothing<STREAMS>>(arguments, width, out),
             Rule::Scaled { or_equal: false, branch: Branch::Chosen } => {
-                all_of::<V, ChosenTimes<Greater>>(arguments, stored, out);
+                scaled::<V, ChosenTimes<Greater>, STREAMS>(arguments, width, out);
             }
             Rule::Scaled { or_equal: true, branch: Branch::Chosen } => {
-                all_of::<V, ChosenTimes<GreaterEqual>>(arguments, stored, out);
+                scaled::<V, ChosenTimes<GreaterEqual>, STREAMS>(arguments, width, out);
             }
             Rule::Scaled { or_equal: false, branch: Branch::Other } => {
-                all_of::<V, OtherTimes<Greater>>(arguments, stored, out);
+                scaled::<V, OtherTimes<Greater>, STREAMS>(arguments, width, out);
             }
             Rule::Scaled { or_equal: true, branch: Branch::Other } => {
-                all_of::<V, OtherTimes<GreaterEqual>>(arguments, stored, out);
+                scaled::<V, OtherTimes<GreaterEqual>, STREAMS>(arguments, width, out);
             }
         }
     }
@@ -468,91 +488,285 @@ fn common<T>(arguments: &[Argument<'_, T>], of_output: usize) -> Option<usize> {
     Some(count)
 }
 
+/// What a loop knows about the arguments and the result.
+trait Known {
+    /// Whether whole vectors of the result are stored non-temporally. What else is known of the arguments
+    /// then saves nothing, because the loop waits for memory.
+    const STREAMS: bool;
+    /// Which of x and the limit the two values are, `chosen` and then `other`, so that they are not read again.
+    const PICKED: Option<[usize; 2]>;
+    /// Whether x, the limit and the factor are one value in a row, so that they stay in registers.
+    const ONE: Option<[bool; 3]>;
+}
+
+/// Nothing about the arguments.
+struct Nothing<const STREAMS: bool>;
+/// The result is x if the comparison holds, otherwise the limit.
+struct Compared<const X: bool, const LIMIT: bool>;
+/// The result is the limit if the comparison holds, otherwise x.
+struct Swapped<const X: bool, const LIMIT: bool>;
+/// Both values are x, of which one is multiplied by the factor. The limit and the factor are one value.
+struct Once;
+
+impl<const STREAMS: bool> Known for Nothing<STREAMS> {
+    const STREAMS: bool = STREAMS;
+    const PICKED: Option<[usize; 2]> = None;
+    const ONE: Option<[bool; 3]> = None;
+}
+
+impl<const X: bool, const LIMIT: bool> Known for Compared<X, LIMIT> {
+    const STREAMS: bool = false;
+    const PICKED: Option<[usize; 2]> = Some([0, 1]);
+    const ONE: Option<[bool; 3]> = Some([X, LIMIT, false]);
+}
+
+impl<const X: bool, const LIMIT: bool> Known for Swapped<X, LIMIT> {
+    const STREAMS: bool = false;
+    const PICKED: Option<[usize; 2]> = Some([1, 0]);
+    const ONE: Option<[bool; 3]> = Some([X, LIMIT, false]);
+}
+
+impl Known for Once {
+    const STREAMS: bool = false;
+    const PICKED: Option<[usize; 2]> = Some([0, 0]);
+    const ONE: Option<[bool; 3]> = Some([false, true, true]);
+}
+
+/// Whether argument `n` is read.
+const fn reads<R: Ruled, K: Known>(n: usize) -> bool {
+    match n {
+        0 | 1 => true,
+        2 | 3 => K::PICKED.is_none(),
+        _ => R::SCALED,
+    }
+}
+
+/// Whether argument `n`, which is read, is one value in a row, if that is known.
+const fn is_one<K: Known>(n: usize) -> Option<bool> {
+    match (K::ONE, n) {
+        (Some([x, limit, factor]), 0 | 1 | 4) => Some([x, limit, false, false, factor][n]),
+        _ => None,
+    }
+}
+
+impl<T> Argument<'_, T> {
+    /// Whether this is the same argument as another one.
+    #[inline(always)]
+    fn is(&self, other: &Self) -> bool {
+        self.values.as_ptr() == other.values.as_ptr()
+            && (self.step, self.scalar) == (other.step, other.scalar)
+    }
+}
+
+/// [`choose`] by a comparison alone.
+///
+/// # Safety
+/// As for [`all_of`].
+#[inline(always)]
+unsafe fn by<V: Vector, C: Choice, const STREAMS: bool>(
+    arguments: &[Argument<'_, V::Element>; 5],
+    width: usize,
+    out: &mut [V::Element],
+) {
+    let [x, limit, chosen, other, _] = arguments;
+    let compared = !STREAMS && chosen.is(x) && other.is(limit);
+    let swapped = !STREAMS && chosen.is(limit) && other.is(x);
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        match (compared, swapped, [x.scalar, limit.scalar]) {
+            (true, _, [false, false]) => all_of::<V, By<C>, Compared<false, false>>(arguments, width, out),
+            (true, _, [false, true]) => all_of::<V, By<C>, Compared<false, true>>(arguments, width, out),
+            (true, _, [true, false]) => all_of::<V, By<C>, Compared<true, false>>(arguments, width, out),
+            (_, true, [false, false]) => all_of::<V, By<C>, Swapped<false, false>>(arguments, width, out),
+            (_, true, [false, true]) => all_of::<V, By<C>, Swapped<false, true>>(arguments, width, out),
+            (_, true, [true, false]) => all_of::<V, By<C>, Swapped<true, false>>(arguments, width, out),
+            _ => all_of::<V, By<C>, Nothing<STREAMS>>(arguments, width, out),
+        }
+    }
+}
+
+/// [`choose`] with a factor.
+///
+/// # Safety
+/// As for [`all_of`].
+#[inline(always)]
+unsafe fn scaled<V: Vector, R: Ruled, const STREAMS: bool>(
+    arguments: &[Argument<'_, V::Element>; 5],
+    width: usize,
+    out: &mut [V::Element],
+) {
+    let [x, limit, chosen, other, factor] = arguments;
+    let is_once = !STREAMS && chosen.is(x) && other.is(x);
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        if is_once && [x.scalar, limit.scalar, factor.scalar] == [false, true, true] {
+            all_of::<V, R, Once>(arguments, width, out);
+        } else {
+            all_of::<V, R, Nothing<STREAMS>>(arguments, width, out);
+        }
+    }
+}
+
+/// The arguments of one row.
+struct Row<T> {
+    from: [*const T; 5],
+    /// No bits for an argument that is one value, of which there is a vector, otherwise all bits. Only of
+    /// arguments of which it is not known.
+    masks: [usize; 5],
+}
+
+impl<T: Vector<Element = T>> Row<T> {
+    /// Vector `k` of argument `n` from element `at` on, or the vector of its value, which is `ones[n]`.
+    ///
+    /// # Safety
+    /// The machine has the instructions of `V`. The row has the elements, unless the argument is one value.
+    #[inline(always)]
+    unsafe fn read<V: Vector<Element = T>, K: Known>(
+        &self,
+        ones: &[V; 5],
+        n: usize,
+        [at, k]: [usize; 2],
+    ) -> V {
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            match is_one::<K>(n) {
+                Some(true) => ones[n],
+                Some(false) => V::load(self.from[n].add(at + k * V::WIDTH)),
+                None => {
+                    let mask = self.masks[n];
+                    V::load(self.from[n].add((at & mask) + k * (V::WIDTH & mask)))
+                }
+            }
+        }
+    }
+}
+
 /// [`choose`] by one rule.
 ///
 /// # Safety
 /// The machine has the instructions of `V`. `out` is made of rows of `width` elements, and each argument that
-/// the rule reads has the values of all of them.
+/// the rule reads has the values of all of them. The arguments are as `K` says.
 #[inline(always)]
-unsafe fn all_of<V: Vector, R: Ruled>(
+unsafe fn all_of<V: Vector, R: Ruled, K: Known>(
     arguments: &[Argument<'_, V::Element>; 5],
-    (width, non_temporal): (usize, bool),
+    width: usize,
     out: &mut [V::Element],
 ) {
-    let (mut row, mut rest) = (*arguments, out);
-    loop {
-        let (out, others) = rest.split_at_mut(width);
-        // SAFETY: guaranteed by the caller.
-        unsafe { choose_in_row::<V, R>(&row, non_temporal, out) };
-        if others.is_empty() {
-            return;
+    let mut starts = arguments.map(|argument| argument.values.as_ptr());
+    // SAFETY: the caller guarantees the instructions.
+    let none = unsafe { V::splat(V::Element::default()) };
+    let (mut ones, mut spread) = ([none; 5], [none; 5]);
+    let spread = spread.as_mut_ptr();
+    for out in out.chunks_exact_mut(width) {
+        let mut row = Row { from: starts, masks: [usize::MAX; 5] };
+        // SAFETY: guaranteed by the caller, as the row has a value of each argument that is read, and there
+        // are five vectors.
+        unsafe {
+            counted!(n in 5 => {
+                match is_one::<K>(n) {
+                    _ if !reads::<R, K>(n) => {}
+                    Some(true) => ones[n] = V::splat(*starts[n]),
+                    None if arguments[n].scalar => {
+                        spread.add(n).write(V::splat(*starts[n]));
+                        (row.from[n], row.masks[n]) = (spread.add(n).cast(), 0);
+                    }
+                    Some(false) | None => {}
+                }
+                starts[n] = starts[n].wrapping_add(arguments[n].step);
+            });
+            choose_in_row::<V, R, K>(&row, &ones, out);
         }
-        rest = others;
-        let read = if R::SCALED { &mut row[..] } else { &mut row[..4] };
-        read.iter_mut().for_each(Argument::advance);
     }
 }
 
 /// [`choose`] in one row.
 ///
 /// # Safety
-/// The machine has the instructions of `V`. The first row of each argument that the rule reads has as many
-/// elements as `out`, or one value.
+/// The machine has the instructions of `V`. Each argument that is read has as many elements as `out`, or is
+/// one value.
 #[inline(always)]
-unsafe fn choose_in_row<V: Vector, R: Ruled>(
-    arguments: &[Argument<'_, V::Element>; 5],
-    non_temporal: bool,
+unsafe fn choose_in_row<V: Vector, R: Ruled, K: Known>(
+    row: &Row<V::Element>,
+    ones: &[V; 5],
     out: &mut [V::Element],
 ) {
     let (count, mut at) = (out.len(), 0);
-    let boundary = if non_temporal { out.as_ptr().align_offset(size_of::<V>()).min(count) } else { 0 };
+    let to = out.as_mut_ptr();
     // SAFETY: guaranteed by the caller; every vector ends at `count` or before. Non-temporal stores begin at
     // the boundary and advance by whole vectors.
     unsafe {
-        while at < boundary {
-            chosen::<V::Element, R, 1>(arguments, at, (out, false));
-            at += 1;
+        if K::STREAMS {
+            let boundary = to.align_offset(size_of::<V>()).min(count);
+            one_by_one::<V, R, K>(row, 0..boundary, to);
+            at = boundary;
         }
         while count - at >= GROUP * V::WIDTH {
-            chosen::<V, R, GROUP>(arguments, at, (out, non_temporal));
+            chosen::<V, R, K, GROUP>(row, ones, at, to);
             at += GROUP * V::WIDTH;
         }
         while count - at >= V::WIDTH {
-            chosen::<V, R, 1>(arguments, at, (out, non_temporal));
+            chosen::<V, R, K, 1>(row, ones, at, to);
             at += V::WIDTH;
         }
         // Non-temporal stores must not be repeated.
-        if !non_temporal && at < count && count >= V::WIDTH {
-            return chosen::<V, R, 1>(arguments, count - V::WIDTH, (out, false));
+        if !K::STREAMS && at < count && count >= V::WIDTH {
+            return chosen::<V, R, K, 1>(row, ones, count - V::WIDTH, to);
         }
-        while at < count {
-            chosen::<V::Element, R, 1>(arguments, at, (out, false));
-            at += 1;
+        one_by_one::<V, R, K>(row, at..count, to);
+    }
+}
+
+/// Some elements of a row of the result, `to`.
+///
+/// # Safety
+/// As for [`choose_in_row`]. The row has the elements.
+#[inline(always)]
+unsafe fn one_by_one<V: Vector, R: Ruled, K: Known>(
+    row: &Row<V::Element>,
+    elements: Range<usize>,
+    to: *mut V::Element,
+) {
+    if elements.is_empty() {
+        return;
+    }
+    let mut ones = [V::Element::default(); 5];
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        counted!(n in 5 => {
+            if is_one::<K>(n) == Some(true) && reads::<R, K>(n) {
+                ones[n] = *row.from[n];
+            }
+        });
+        for at in elements {
+            chosen::<V::Element, R, K, 1>(row, &ones, at, to);
         }
     }
 }
 
-/// `U` vectors of a row of the result, `out`, from element `at` on.
+/// `U` vectors of a row of the result, `to`, from element `at` on.
 ///
 /// # Safety
-/// As for [`Argument::read`], for the arguments that the rule reads, and `out` has the elements. If
-/// `non_temporal` is set, `out[at]` is aligned to a vector.
+/// As for [`choose_in_row`]. The row has the elements. If vectors are stored non-temporally, element `at` is aligned to a
+/// vector.
 #[inline(always)]
-unsafe fn chosen<V: Vector, R: Ruled, const U: usize>(
-    &[x, limit, chosen, other, factor]: &[Argument<'_, V::Element>; 5],
+unsafe fn chosen<V: Vector, R: Ruled, K: Known, const U: usize>(
+    row: &Row<V::Element>,
+    ones: &[V; 5],
     at: usize,
-    (out, non_temporal): (&mut [V::Element], bool),
+    to: *mut V::Element,
 ) {
-    // SAFETY: guaranteed by the caller.
-    unsafe {
-        let (x, limit) = (x.read::<V, U>([0, at]), limit.read::<V, U>([0, at]));
-        let (chosen, other) = (chosen.read::<V, U>([0, at]), other.read::<V, U>([0, at]));
-        // A factor that the rule does not read is another argument.
-        let factor = if R::SCALED { factor.read::<V, U>([0, at]) } else { other };
-        counted!(k in U => {
-            let value = R::of(x[k], limit[k], chosen[k], other[k], factor[k]);
-            let to = out.as_mut_ptr().add(at + k * V::WIDTH);
-            if non_temporal { value.store_non_temporal(to) } else { value.store(to) }
-        });
-    }
+    counted!(k in U => {
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            let compared = [row.read::<V, K>(ones, 0, [at, k]), row.read::<V, K>(ones, 1, [at, k])];
+            let [chosen, other] = match K::PICKED {
+                Some([chosen, other]) => [compared[chosen], compared[other]],
+                None => [row.read::<V, K>(ones, 2, [at, k]), row.read::<V, K>(ones, 3, [at, k])],
+            };
+            let factor = if R::SCALED { row.read::<V, K>(ones, 4, [at, k]) } else { other };
+            let value = R::of(compared[0], compared[1], chosen, other, factor);
+            let to = to.add(at + k * V::WIDTH);
+            if K::STREAMS && V::WIDTH > 1 { value.store_non_temporal(to) } else { value.store(to) }
+        }
+    });
 }

@@ -16,16 +16,16 @@ use broadcheck_spec::Function;
 /// 0.95 by a column, and with rows of 400, 1.1.)
 const SHORTEST_ROW_OF_EXP: usize = 400;
 
-/// [`SHORTEST_ROW`] for choices, whose loop finds out in every row which arguments are one value. (By a
-/// column, select(x<y,x,y) over rows of 512 to 2400 bytes takes 0.73 to 0.93 of the time in place, over rows
-/// of 400 1.05, and over rows of 80 up to 2.4.)
-const SHORTEST_ROW_OF_CHOICE: usize = 512;
+/// [`SHORTEST_ROW`] for choices among other values than those that are compared, whose loop finds out in every
+/// row which arguments are one value. (By a column, select(x<y,y,y) over rows of 80 to 264 bytes takes 1.2 to
+/// 1.9 of the time in place, and over rows of 400 0.86.)
+const SHORTEST_ROW_OF_CHOICE: usize = 384;
 
 /// The bytes of the shortest row over which the chain or the choice that is the root of a graph runs in
 /// place.
 pub(crate) fn shortest_row(graph: &Graph, root: u32) -> usize {
     if is_choice(graph.values[root as usize].kind) {
-        SHORTEST_ROW_OF_CHOICE
+        if is_of_compared(graph, root) { SHORTEST_ROW } else { SHORTEST_ROW_OF_CHOICE }
     } else if has_exp(graph) && !is_exp_of_two(graph, root) {
         SHORTEST_ROW_OF_EXP
     } else {
@@ -55,6 +55,26 @@ fn is_choice(kind: ValueKind) -> bool {
         ValueKind::Slope { slope, .. } => slope == Slope::Winner,
         ValueKind::Operand(_) | ValueKind::Constant(_) => false,
     }
+}
+
+/// Whether a choice is one of the two values that it compares, as in a rectifier, or one of them as it is or
+/// multiplied, as in a leaky one. There are loops that know what such choices read.
+fn is_of_compared(graph: &Graph, choice: u32) -> bool {
+    let call = |at: u32| match graph.values[at as usize].kind {
+        ValueKind::Call { function, arguments } => Some((function, arguments)),
+        ValueKind::Operand(_) | ValueKind::Constant(_) | ValueKind::Slope { .. } => None,
+    };
+    let Some((Function::Select, [condition, chosen, other])) = call(choice) else { return false };
+    let Some((_, [x, limit, _])) = call(condition) else { return false };
+    let is_multiple = |value: u32, of: u32| match call(value) {
+        Some((Function::Multiply, [a, b, _])) => a == of || b == of,
+        _ => false,
+    };
+    let is_compared = |value: u32| value == x || value == limit;
+    let are_both = is_compared(chosen) && is_compared(other) && chosen != other;
+    are_both
+        || is_compared(chosen) && is_multiple(other, chosen)
+        || is_compared(other) && is_multiple(chosen, other)
 }
 
 /// [`SHORTEST_ROW_OF_EXP`] for values that are added up while they are computed. (With rows of 256 bytes, the

@@ -94,30 +94,33 @@ fn chains_run_over_rows_of_at_least_a_vector_in_place() {
     assert_eq!(route(32, 15), "tiles");
 }
 
-/// By a column, a choice and the derivative of a maximum run in place over rows of at least 512 bytes. By a
-/// row they do so over shorter ones, too, if there are several tiles: the row is gathered once.
+/// By a column, a choice of one of the two values that are compared runs in place over rows of at least 64
+/// bytes, and the derivative of a maximum over rows of at least 384. By a row they do so over shorter ones,
+/// too, if there are several tiles: the row is gathered once.
 #[test]
 fn choices_run_over_long_rows_in_place() {
     let x = Expression::operand;
     let less = Expression::call(Function::Less, [x(0), x(1)]).unwrap();
     let chosen = Expression::call(Function::Select, [less, x(0), x(1)]).unwrap();
     let larger = Expression::call(Function::Maximum, [x(0), x(1)]).unwrap();
-    // (rows, width), by a column and by a row. The last two would fit into one tile.
-    for (rows, width, by_column, by_row) in [
-        (300, 63, "tiles", "choice of rows"),
-        (300, 64, "choice of rows", "choice of rows"),
-        (10, 300, "choice of rows", "choice of rows"),
-        (10, 63, "tiles", "tiles"),
-        (10, 64, "choice of rows", "choice of rows"),
+    // (rows, width), by a column and by a row. The last four would fit into one tile.
+    for (rows, width, chosen_by, largest_by) in [
+        (300, 7, ["tiles", "choice of rows"], ["tiles", "choice of rows"]),
+        (300, 8, ["choice of rows", "choice of rows"], ["tiles", "choice of rows"]),
+        (300, 47, ["choice of rows", "choice of rows"], ["tiles", "choice of rows"]),
+        (300, 48, ["choice of rows", "choice of rows"], ["choice of rows", "choice of rows"]),
+        (10, 300, ["choice of rows", "choice of rows"], ["choice of rows", "choice of rows"]),
+        (10, 7, ["tiles", "tiles"], ["tiles", "tiles"]),
+        (10, 8, ["choice of rows", "choice of rows"], ["tiles", "tiles"]),
+        (10, 47, ["choice of rows", "choice of rows"], ["tiles", "tiles"]),
+        (25, 48, ["choice of rows", "choice of rows"], ["choice of rows", "choice of rows"]),
     ] {
-        for (other, want) in [([rows, 1], by_column), ([1, width], by_row)] {
+        for (which, other) in [[rows, 1], [1, width]].into_iter().enumerate() {
             let way = |operation| plan_of_two(1.0f64, [[rows, width], other], operation).route_name();
             let operation = Operation::Elementwise { expression: chosen.clone() };
-            assert_eq!(way(operation), want, "{rows} rows of {width}, {other:?}");
-            // Over one tile, the derivative has a number among its arguments.
+            assert_eq!(way(operation), chosen_by[which], "{rows} rows of {width}, {other:?}");
             let operation = Operation::Gradient { expression: larger.clone(), wrt: 0 };
-            let want = if rows * width < 1024 { "tiles" } else { want };
-            assert_eq!(way(operation), want, "{rows} rows of {width}, {other:?}");
+            assert_eq!(way(operation), largest_by[which], "derivative, {rows} rows of {width}, {other:?}");
         }
     }
 }
@@ -127,7 +130,7 @@ fn tiles_of_ragged_rows_are_whole_cache_lines() {
     use Function as F;
     let [x, y] = [0, 1].map(Expression::operand);
     let less = Expression::call(F::Less, [x.clone(), y.clone()]).unwrap();
-    let expression = Expression::call(F::Select, [less, x, y]).unwrap();
+    let expression = Expression::call(F::Select, [less, y.clone(), y]).unwrap();
     let shapes = [[300, 33], [300, 1]];
     let elementwise = || Operation::Elementwise { expression: expression.clone() };
     // Of 31 rows that fit, 24 have 99 lines, and of 62 rows, 48.

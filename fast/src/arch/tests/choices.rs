@@ -46,7 +46,7 @@ fn the_larger_and_the_smaller_of_every_two_numbers() {
 }
 
 #[test]
-fn of_two_nans_the_first_is_kept() {
+fn nans_are_kept_and_of_two_the_first() {
     let nan = |payload: u64| f64::from_bits(0x7ff8_0000_0000_0000 | payload);
     for table in tables() {
         for function in [Function::Maximum, Function::Minimum] {
@@ -54,11 +54,17 @@ fn of_two_nans_the_first_is_kept() {
                 panic!("{}: no kernel for {function}", table.level);
             };
             let mut out = [0.0; 40];
-            kernel.run(&[nan(1); 40], &[nan(2); 40], &mut out);
-            assert!(out.iter().all(|found| found.to_bits() == nan(1).to_bits()), "{}", table.level);
+            for (a, b, want) in [(nan(1), nan(2), nan(1)), (nan(3), 1.0, nan(3)), (-0.0, -nan(4), -nan(4))] {
+                kernel.run(&[a; 40], &[b; 40], &mut out);
+                let is_wanted = |found: &f64| found.to_bits() == want.to_bits();
+                assert!(out.iter().all(is_wanted), "{} {function} {a} {b}", table.level);
+            }
         }
     }
 }
+
+/// Which arguments a choice reads: each its own, or x or the limit again.
+const READS: [[usize; 5]; 4] = [[0, 1, 2, 3, 4], [0, 1, 0, 1, 4], [0, 1, 1, 0, 4], [0, 1, 0, 0, 4]];
 
 #[test]
 fn one_of_two_by_a_comparison() {
@@ -97,14 +103,20 @@ fn one_of_two_by_a_comparison() {
         .flat_map(|or_equal| [Branch::Chosen, Branch::Other].map(|branch| Rule::Scaled { or_equal, branch }));
     let rules: Vec<Rule> = comparisons.into_iter().map(Rule::By).chain(scaled).collect();
     for table in tables() {
-        for &rule in &rules {
+        for (&rule, reads) in rules.iter().flat_map(|rule| READS.map(|reads| (rule, reads))) {
             let patterns = if matches!(rule, Rule::By(_)) { 16usize } else { 32 };
-            for (count, pattern) in COUNTS.into_iter().flat_map(|n| (0..patterns).map(move |k| (n, k))) {
-                let ones: [bool; 5] = std::array::from_fn(|k| pattern >> k & 1 == 1);
+            // Of the arguments that are read again, a few lengths are enough.
+            let counts = COUNTS.into_iter().filter(|count| reads == READS[0] || [1, 33, 65].contains(count));
+            for (count, pattern) in counts.flat_map(|n| (0..patterns).map(move |k| (n, k))) {
+                let ones: [bool; 5] = reads.map(|k| pattern >> k & 1 == 1);
+                if reads != READS[0] && pattern & 0b1100 != 0 {
+                    continue;
+                }
                 for (rows, step) in [(1, 0), (3, 0), (3, count), (2, count + 3)] {
                     // The limit is often the number that it is compared with.
                     let arguments: [Argument<'_, f64>; 5] = std::array::from_fn(|k| {
-                        let (start, width) = ([0, 0, 41, 83, 17][k], if ones[k] { 1 } else { count });
+                        let start = if reads == READS[0] { [0, 0, 41, 83, 17][k] } else { reads[k] * 7 };
+                        let width = if ones[k] { 1 } else { count };
                         let values = &all[start..start + (rows - 1) * step + width];
                         Argument { values, step, scalar: ones[k] }
                     });
@@ -122,7 +134,7 @@ fn one_of_two_by_a_comparison() {
                         let want = wanted(rule, [0, 1, 2, 3, 4].map(|k| read(k, at)));
                         assert!(
                             same(found, want),
-                            "{} {rule:?} {pattern} {at} of {rows} times {count}",
+                            "{} {rule:?} {pattern} {reads:?} {at} of {rows} times {count}",
                             table.level
                         );
                     }
