@@ -455,8 +455,8 @@ unsafe fn choose_by<V: Vector, const STREAMS: bool>(
         match rule {
             Rule::By(Comparison::Greater) => by::<V, Greater, STREAMS>(arguments, width, out),
             Rule::By(Comparison::GreaterEqual) => by::<V, GreaterEqual, STREAMS>(arguments, width, out),
-            Rule::By(Comparison::Equal) => all_of::<V, By<Equal>, Nothing<STREAMS>>(arguments, width, out),
-            Rule::By(Comparison::Wins) => all_of::<V, By<Wins>, Nothing<STREAMS>>(arguments, width, out),
+            Rule::By(Comparison::Equal) => vectors::<V, Equal, STREAMS>(arguments, width, out),
+            Rule::By(Comparison::Wins) => wins::<V, STREAMS>(arguments, width, out),
             Rule::Scaled { or_equal: false, branch: Branch::Chosen } => {
                 scaled::<V, ChosenTimes<Greater>, STREAMS>(arguments, width, out);
             }
@@ -495,12 +495,14 @@ trait Known {
     const STREAMS: bool;
     /// Which of x and the limit the two values are, `chosen` and then `other`, so that they are not read again.
     const PICKED: Option<[usize; 2]>;
-    /// Whether x, the limit and the factor are one value in a row, so that they stay in registers.
-    const ONE: Option<[bool; 3]>;
+    /// Whether each argument is one value in a row, so that it stays in a register.
+    const ONE: Option<[bool; 5]>;
 }
 
 /// Nothing about the arguments.
 struct Nothing<const STREAMS: bool>;
+/// Which arguments are one value. `chosen` is not.
+struct Kinds<const X: bool, const LIMIT: bool, const OTHER: bool>;
 /// The result is x if the comparison holds, otherwise the limit.
 struct Compared<const X: bool, const LIMIT: bool>;
 /// The result is the limit if the comparison holds, otherwise x.
@@ -511,25 +513,31 @@ struct Once;
 impl<const STREAMS: bool> Known for Nothing<STREAMS> {
     const STREAMS: bool = STREAMS;
     const PICKED: Option<[usize; 2]> = None;
-    const ONE: Option<[bool; 3]> = None;
+    const ONE: Option<[bool; 5]> = None;
+}
+
+impl<const X: bool, const LIMIT: bool, const OTHER: bool> Known for Kinds<X, LIMIT, OTHER> {
+    const STREAMS: bool = false;
+    const PICKED: Option<[usize; 2]> = None;
+    const ONE: Option<[bool; 5]> = Some([X, LIMIT, false, OTHER, false]);
 }
 
 impl<const X: bool, const LIMIT: bool> Known for Compared<X, LIMIT> {
     const STREAMS: bool = false;
     const PICKED: Option<[usize; 2]> = Some([0, 1]);
-    const ONE: Option<[bool; 3]> = Some([X, LIMIT, false]);
+    const ONE: Option<[bool; 5]> = Some([X, LIMIT, X, LIMIT, false]);
 }
 
 impl<const X: bool, const LIMIT: bool> Known for Swapped<X, LIMIT> {
     const STREAMS: bool = false;
     const PICKED: Option<[usize; 2]> = Some([1, 0]);
-    const ONE: Option<[bool; 3]> = Some([X, LIMIT, false]);
+    const ONE: Option<[bool; 5]> = Some([X, LIMIT, LIMIT, X, false]);
 }
 
 impl Known for Once {
     const STREAMS: bool = false;
     const PICKED: Option<[usize; 2]> = Some([0, 0]);
-    const ONE: Option<[bool; 3]> = Some([false, true, true]);
+    const ONE: Option<[bool; 5]> = Some([false, true, false, false, true]);
 }
 
 /// Whether argument `n` is read.
@@ -543,9 +551,9 @@ const fn reads<R: Ruled, K: Known>(n: usize) -> bool {
 
 /// Whether argument `n`, which is read, is one value in a row, if that is known.
 const fn is_one<K: Known>(n: usize) -> Option<bool> {
-    match (K::ONE, n) {
-        (Some([x, limit, factor]), 0 | 1 | 4) => Some([x, limit, false, false, factor][n]),
-        _ => None,
+    match K::ONE {
+        Some(ones) => Some(ones[n]),
+        None => None,
     }
 }
 
@@ -580,7 +588,51 @@ unsafe fn by<V: Vector, C: Choice, const STREAMS: bool>(
             (_, true, [false, false]) => all_of::<V, By<C>, Swapped<false, false>>(arguments, width, out),
             (_, true, [false, true]) => all_of::<V, By<C>, Swapped<false, true>>(arguments, width, out),
             (_, true, [true, false]) => all_of::<V, By<C>, Swapped<true, false>>(arguments, width, out),
-            _ => all_of::<V, By<C>, Nothing<STREAMS>>(arguments, width, out),
+            _ => vectors::<V, C, STREAMS>(arguments, width, out),
+        }
+    }
+}
+
+/// [`choose`] by a comparison of values that need not be those that are chosen. There is a loop for arguments
+/// that are all vectors.
+///
+/// # Safety
+/// As for [`all_of`].
+#[inline(always)]
+unsafe fn vectors<V: Vector, C: Choice, const STREAMS: bool>(
+    arguments: &[Argument<'_, V::Element>; 5],
+    width: usize,
+    out: &mut [V::Element],
+) {
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        if STREAMS || arguments[..4].iter().any(|argument| argument.scalar) {
+            all_of::<V, By<C>, Nothing<STREAMS>>(arguments, width, out);
+        } else {
+            all_of::<V, By<C>, Kinds<false, false, false>>(arguments, width, out);
+        }
+    }
+}
+
+/// [`choose`] by [`Comparison::Wins`], where the half is one value.
+///
+/// # Safety
+/// As for [`all_of`].
+#[inline(always)]
+unsafe fn wins<V: Vector, const STREAMS: bool>(
+    arguments: &[Argument<'_, V::Element>; 5],
+    width: usize,
+    out: &mut [V::Element],
+) {
+    let [x, limit, chosen, half, _] = arguments;
+    let is_usual = !STREAMS && half.scalar && !chosen.scalar;
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        match (is_usual, [x.scalar, limit.scalar]) {
+            (true, [false, false]) => all_of::<V, By<Wins>, Kinds<false, false, true>>(arguments, width, out),
+            (true, [false, true]) => all_of::<V, By<Wins>, Kinds<false, true, true>>(arguments, width, out),
+            (true, [true, false]) => all_of::<V, By<Wins>, Kinds<true, false, true>>(arguments, width, out),
+            _ => all_of::<V, By<Wins>, Nothing<STREAMS>>(arguments, width, out),
         }
     }
 }
