@@ -170,12 +170,8 @@ pub(crate) fn route(
     if let Some(call) = single(task, problem, lowered) {
         return Ok(Route::Single(call));
     }
-    if let Some(route) = pair_route(task, problem, lowered) {
-        return Ok(route);
-    }
-    // Those routes have no tiles, of which blocks could be made.
-    if !task.is_staged
-        && let Some(route) = unregistered(task, problem, lowered)
+    if let Some(two) = OfTwo::of_problem(task, problem, lowered)
+        && let Some(route) = route_of_two(task, &two, lowered.loops())
     {
         return Ok(route);
     }
@@ -244,18 +240,66 @@ fn single(task: Task, problem: &Problem<'_>, lowered: &Lowered) -> Option<Single
     SingleCall::of(function, (dtype, task.half), task.table, &tiling, used)
 }
 
+/// A call of two operands.
+struct OfTwo<'a> {
+    function: Function,
+    /// What the operands are computed as, if a kernel can read them where they are.
+    dtype: Option<DType>,
+    /// Their indices among the inputs.
+    places: [usize; 2],
+    layouts: [OperandLayout<'a>; 2],
+}
+
+impl<'a> OfTwo<'a> {
+    /// The call that an elementwise problem is.
+    fn of_problem<'p: 'a>(task: Task, problem: &Problem<'p>, lowered: &'a Lowered) -> Option<OfTwo<'a>> {
+        let expression = problem.elementwise()?;
+        let (function, &[Node::Operand(a), Node::Operand(b)]) = as_call(expression)? else { return None };
+        let (places, operands) = ([a, b], problem.operands());
+        let layouts = places.map(|place| lowered.layout(&operands[place], place));
+        Some(OfTwo { function, dtype: task.in_place(operands[a].dtype), places, layouts })
+    }
+
+    /// The call that a graph is, such as the derivative of `x * y` by an operand that is not stretched.
+    fn of_graph(
+        task: Task,
+        graph: &Graph,
+        root: u32,
+        layout: impl Fn(usize) -> OperandLayout<'a>,
+    ) -> Option<OfTwo<'a>> {
+        let ValueKind::Call { function, arguments: [a, b, _] } = graph.values[root as usize].kind else {
+            return None;
+        };
+        let operand = |at: u32| match graph.values[at as usize].kind {
+            ValueKind::Operand(place) => Some(place as usize),
+            ValueKind::Call { .. } | ValueKind::Constant(_) | ValueKind::Slope { .. } => None,
+        };
+        if function.arity() != 2 || a == b {
+            return None;
+        }
+        let places = [operand(a)?, operand(b)?];
+        let dtype = task.in_place(graph.dtype(a));
+        Some(OfTwo { function, dtype, places, layouts: places.map(layout) })
+    }
+}
+
+/// The route of one call of two operands, if it is faster than tiles with registers.
+fn route_of_two(task: Task, two: &OfTwo<'_>, shape: &[usize]) -> Option<Route> {
+    let axes = Axes::of(shape, &two.layouts);
+    if let Some(route) = pair_route(task, two, &axes) {
+        return Some(route);
+    }
+    // The other routes have no tiles, of which blocks could be made.
+    if task.is_staged { None } else { unregistered(task, two, &axes) }
+}
+
 /// One call of two operands in one step, if that is the fastest way.
-fn pair_route(task: Task, problem: &Problem<'_>, lowered: &Lowered) -> Option<Route> {
-    let expression = problem.elementwise()?;
-    let (function, [Node::Operand(a), Node::Operand(b)]) = as_call(expression)? else {
-        return None;
-    };
-    let layouts = [*a, *b].map(|place| lowered.layout(&problem.operands()[place], place));
-    let axes = Axes::of(lowered.loops(), &layouts);
+fn pair_route(task: Task, two: &OfTwo<'_>, axes: &Axes) -> Option<Route> {
+    let OfTwo { function, ref layouts, places, .. } = *two;
     let (non_temporal, line) = (task.is_non_temporal(), CACHE_LINE / size_of_dtype(task.dtype));
     let mut tiling = Tiling::default();
     let mut attempt = |block: usize, wide: usize| {
-        tiling.cut(&axes, |place| layouts[place].offset, (block, wide), line);
+        tiling.cut(axes, |place| layouts[place].offset, (block, wide), line);
         let work = pair(function, task.dtype, &tiling, non_temporal)?;
         is_fastest(&work, task.table.level, non_temporal).then_some(work)
     };
@@ -266,14 +310,14 @@ fn pair_route(task: Task, problem: &Problem<'_>, lowered: &Lowered) -> Option<Ro
     let work = match work {
         Some(work) => work,
         None => {
-            let (work, block) = grid(function, (task.dtype, task.table.level), &axes, WIDEST_BLOCK)?;
-            tiling.cut(&axes, |place| layouts[place].offset, (block, block), line);
+            let (work, block) = grid(function, (task.dtype, task.table.level), axes, WIDEST_BLOCK)?;
+            tiling.cut(axes, |place| layouts[place].offset, (block, block), line);
             program.needs[bank_of(task.dtype) as usize].0 = 1;
             work
         }
     };
     program.steps.push(Step { work, target: Target::Output, varies: u64::MAX, stationary: false });
-    let used: SmallVec<_> = [*a, *b].iter().map(|&place| u32::try_from(place).unwrap_or(u32::MAX)).collect();
+    let used: SmallVec<_> = places.iter().map(|&place| u32::try_from(place).unwrap_or(u32::MAX)).collect();
     if !non_temporal && let Some(call) = StepCall::of_program(&program, &tiling, &used) {
         return Some(Route::Step(call));
     }
@@ -281,22 +325,17 @@ fn pair_route(task: Task, problem: &Problem<'_>, lowered: &Lowered) -> Option<Ro
 }
 
 /// One call of two operands without registers: one of them is transposed, or there are long rows.
-fn unregistered(task: Task, problem: &Problem<'_>, lowered: &Lowered) -> Option<Route> {
-    let expression = problem.elementwise()?;
-    let (function, [Node::Operand(a), Node::Operand(b)]) = as_call(expression)? else { return None };
-    let operands = problem.operands();
-    let layouts = [*a, *b].map(|place| lowered.layout(&operands[place], place));
-    let dtype = task.in_place(operands[*a].dtype)?;
-    let axes = Axes::of(lowered.loops(), &layouts);
-    let places = [(*a, layouts[0].offset), (*b, layouts[1].offset)];
-    let (dtype, non_temporal) = ((dtype, task.half), task.is_non_temporal());
-    if let Some(call) = TurnedCall::of(function, dtype, task.table, &axes, places, non_temporal) {
+fn unregistered(task: Task, two: &OfTwo<'_>, axes: &Axes) -> Option<Route> {
+    let OfTwo { function, dtype, places, ref layouts } = *two;
+    let places = [(places[0], layouts[0].offset), (places[1], layouts[1].offset)];
+    let (dtype, non_temporal) = ((dtype?, task.half), task.is_non_temporal());
+    if let Some(call) = TurnedCall::of(function, dtype, task.table, axes, places, non_temporal) {
         return Some(Route::Turned(call));
     }
     if non_temporal {
         return None;
     }
-    RowsCall::of(function, dtype, task.table, &axes, places).map(Route::Rows)
+    RowsCall::of(function, dtype, task.table, axes, places).map(Route::Rows)
 }
 
 /// One `select` of operands by a condition with one value for each row.
@@ -346,6 +385,13 @@ fn general(
         Some(operand) => lowered.layout(operand, place),
         None => lowered.layout_of_cotangent(problem.cotangent().unwrap_or(&operands[0]), place),
     };
+    if matches!(problem.computed, Computed::Gradient { .. })
+        && !task.is_sum
+        && let Some(two) = OfTwo::of_graph(task, &graph, root, layout)
+        && let Some(route) = route_of_two(task, &two, shape.0)
+    {
+        return Ok(route);
+    }
     let places = problem.with_values().len();
     let (first, maps) = parts::plan(task, &mut graph, root, shape, (layout, places))?;
     let layout =
@@ -408,12 +454,8 @@ pub(crate) fn compile<'a>(
             Goal::Sum(u32::try_from(used.len()).unwrap_or(u32::MAX))
         }
     };
-    let (shortest, dtype, level) = (shortest_row(graph, root), graph.dtype(root), task.table.level);
-    let takes_rows = |row: usize| {
-        let bytes = row.saturating_mul(size_of_dtype(task.dtype));
-        bytes >= shortest && takes_rows(level, dtype, bytes)
-    };
-    let root = Root { graph, value: root, readers: &readers, goal };
+    let (dtype, level) = (graph.dtype(root), task.table.level);
+    let scheduled = Root { graph, value: root, readers: &readers, goal };
     let access_of = |operand: u32| {
         let place = used.iter().position(|&used| used == operand);
         u32::try_from(place.unwrap_or(used.len())).unwrap_or(u32::MAX)
@@ -423,13 +465,19 @@ pub(crate) fn compile<'a>(
     let mut is_one_tile = false;
     if count <= block {
         tiling = Tiling::whole(shape, count, layouts.iter().copied());
-        schedule((task.table, task.half), &mut program, root, &tiling, non_temporal, access_of)?;
+        schedule((task.table, task.half), &mut program, scheduled, &tiling, non_temporal, access_of)?;
         is_one_tile = program.live * count <= LIVE_BYTES;
         if is_one_tile && (task.is_sum || !program.gathers_for_rows(&tiling)) {
             return Ok(TiledProgram { tiling, program, used, non_temporal });
         }
     }
     let axes = Axes::of(shape, &layouts);
+    let by_column = axes.axis(0).is_some_and(|(_, steps)| steps.contains(&0));
+    let shortest = shortest_row(graph, root, by_column);
+    let takes_rows = |row: usize| {
+        let bytes = row.saturating_mul(size_of_dtype(task.dtype));
+        bytes >= shortest && takes_rows(level, dtype, bytes)
+    };
     let row = axes.innermost();
     let panel = |tiling: &mut Tiling| {
         if !task.is_sum && tiling.loops.len() > 1 {
@@ -444,7 +492,7 @@ pub(crate) fn compile<'a>(
             tiling.cut(&axes, |place| layouts[place].offset, (PANEL_BLOCK, PANEL_BLOCK), line);
             panel(&mut tiling);
         }
-        schedule((task.table, task.half), &mut program, root, &tiling, non_temporal, access_of)?;
+        schedule((task.table, task.half), &mut program, scheduled, &tiling, non_temporal, access_of)?;
         let gathers = !task.is_sum && program.gathers_for_rows(&tiling);
         let (live, in_rows, powers) = (program.live, program.in_rows, program.powers_of_vectors());
         Ok(Attempt { full: tiling.full, live, gathers, in_rows, powers })

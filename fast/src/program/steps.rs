@@ -224,7 +224,10 @@ impl Program {
         }
         let even =
             |access: u32| tiling.pattern(access as usize).last().is_none_or(|&(_, stride)| stride & !1 == 0);
-        let mut varying = before.iter().filter(|step| !tiling.is_stationary(step.varies)).peekable();
+        // A number is the same in every tile.
+        let is_number = |step: &&Step| matches!(step.work, Work::Constant { .. });
+        let varying = before.iter().filter(|step| !tiling.is_stationary(step.varies) && !is_number(step));
+        let mut varying = varying.peekable();
         varying.peek().is_some()
             && varying.all(|step| matches!(step.work, Work::Load { access, .. } if even(access)))
     }

@@ -258,3 +258,30 @@ fn calls_over_short_axes_are_pairs() {
         }
     }
 }
+
+/// The derivative by an operand that is not stretched is a value like any other: that of a product is one call
+/// of the cotangent and the other operand, and that of a logarithm is a chain over rows, also if all of them
+/// would fit into one tile.
+#[test]
+fn derivatives_by_the_whole_result_are_computed_like_values() {
+    let x = Expression::operand;
+    let product = Expression::call(Function::Multiply, [x(0), x(1)]).unwrap();
+    let sum = Expression::call(Function::Add, [x(0), x(1)]).unwrap();
+    let log = Expression::call(Function::Log, [sum]).unwrap();
+    for (expression, sizes, other, want) in [
+        (&product, [300, 100], [300, 1], "rows"),
+        (&product, [300, 100], [1, 100], "rows"),
+        (&product, [32, 32], [1, 32], "pair"),
+        (&product, [300, 100], [300, 100], "tiles"),
+        (&log, [32, 32], [1, 32], "chain of rows"),
+        (&log, [32, 32], [32, 1], "chain of rows"),
+        (&log, [32, 7], [1, 7], "tiles"),
+    ] {
+        let count = sizes.iter().product();
+        let cotangent = Box::new(Operand::dense("w", sizes, vec![1f64; count]).unwrap());
+        let (expression, wrt, target_shape) = (expression.clone(), 0, None);
+        let operation = Operation::Vjp { expression, wrt, target_shape, cotangent };
+        let plan = plan_of_two(1f64, [sizes, other], operation);
+        assert_eq!(plan.route_name(), want, "{sizes:?} by {other:?}");
+    }
+}
