@@ -2,7 +2,6 @@
 //! depend on the number of threads. Elements are computed as by one thread, and sums are split into parts
 //! that depend only on the work.
 
-use crate::arch::ChainOp;
 use crate::buffers::{Output, Stored};
 use crate::execute::Run;
 use crate::program::{Target, Work};
@@ -173,7 +172,7 @@ fn predicted(run: &Run<'_>) -> usize {
     };
     // mutant: replace && with ||: costs time only; decides from which size threads share the work
     let steps = steps.iter().filter(|step| !step.stationary && !matches!(step.target, Target::Scalar(_)));
-    let exps = links.iter().filter(|(op, _)| *op == ChainOp::Exp).count();
-    let cost = steps.map(|step| quarters(&step.work)).sum::<usize>() + links.len() / 2 + exps;
+    let functions = links.iter().filter(|(op, _)| op.is_function()).count();
+    let cost = steps.map(|step| quarters(&step.work)).sum::<usize>() + links.len() / 2 + functions;
     elements.saturating_mul(cost) / 4
 }

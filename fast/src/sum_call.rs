@@ -29,7 +29,7 @@ pub(crate) struct SumCall {
 /// What is added up.
 #[derive(Debug)]
 enum Summed {
-    Chain { first: Given, links: GivenLinks, has_exp: bool },
+    Chain { first: Given, links: GivenLinks, has_function: bool },
     Choice { comparison: Comparison, arguments: [Given; 4] },
     Select { condition: Place, branches: [Given; 2] },
 }
@@ -57,13 +57,13 @@ impl SumCall {
         let arguments = RunArguments::<T>::new(&self.numbers, inputs);
         let (kernels, sums) = (T::float_kernels(table), &mut T::output(output)[self.sums.clone()]);
         match &self.summed {
-            Summed::Chain { first, links, has_exp } => {
+            Summed::Chain { first, links, has_function } => {
                 let first = arguments.link(ChainOp::Add, first);
                 let mut given: Links<'_, T> = Links::new();
                 for (op, argument) in links {
                     given.push(arguments.link(*op, argument));
                 }
-                kernels.chain_sum(*has_exp).run(&first, (&mut given, false), self.reduction, sums);
+                kernels.chain_sum(*has_function).run(&first, (&mut given, false), self.reduction, sums);
             }
             Summed::Choice { comparison, arguments: given } => {
                 kernels.choice_sum.run(*comparison, (arguments.each(given), false), self.reduction, sums);
@@ -79,8 +79,8 @@ impl SumCall {
 fn summed(find: &mut Find<'_>, work: &Work, program: &Program) -> Option<Summed> {
     if let Work::ChainSum { first, start, end, .. } = *work {
         let links = find.links(&program.links[start as usize..end as usize])?;
-        let has_exp = links.iter().any(|&(op, _)| op == ChainOp::Exp);
-        return Some(Summed::Chain { first: find.given(first)?, links, has_exp });
+        let has_function = links.iter().any(|&(op, _)| op.is_function());
+        return Some(Summed::Chain { first: find.given(first)?, links, has_function });
     }
     if let Work::ChoiceSum { comparison, arguments, .. } = *work {
         return Some(Summed::Choice { comparison, arguments: find.each(arguments)? });

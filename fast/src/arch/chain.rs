@@ -84,12 +84,19 @@ pub(crate) enum ChainOp {
     Sqrt,
     /// `e^a`
     Exp,
+    /// The hyperbolic tangent of `a`.
+    Tanh,
 }
 
 impl ChainOp {
     /// Whether there is no `b`.
     pub(crate) fn is_unary(self) -> bool {
-        matches!(self, ChainOp::Square | ChainOp::Negate | ChainOp::Abs | ChainOp::Sqrt | ChainOp::Exp)
+        self.is_function() || matches!(self, ChainOp::Square | ChainOp::Negate | ChainOp::Abs | ChainOp::Sqrt)
+    }
+
+    /// Whether it is a function that takes much longer than arithmetic.
+    pub(crate) const fn is_function(self) -> bool {
+        matches!(self, ChainOp::Exp | ChainOp::Tanh)
     }
 
     /// Whether chains of integers have it: it gives the same bits whether the integers have signs or not.
@@ -110,7 +117,8 @@ impl ChainOp {
             | ChainOp::Minimum
             | ChainOp::Abs
             | ChainOp::Sqrt
-            | ChainOp::Exp => false,
+            | ChainOp::Exp
+            | ChainOp::Tanh => false,
         }
     }
 
@@ -137,7 +145,8 @@ impl ChainOp {
             | ChainOp::Negate
             | ChainOp::Abs
             | ChainOp::Sqrt
-            | ChainOp::Exp => None,
+            | ChainOp::Exp
+            | ChainOp::Tanh => None,
         }
     }
 
@@ -160,7 +169,8 @@ impl ChainOp {
             | ChainOp::Negate
             | ChainOp::Abs
             | ChainOp::Sqrt
-            | ChainOp::Exp => false,
+            | ChainOp::Exp
+            | ChainOp::Tanh => false,
         }
     }
 }
@@ -214,7 +224,7 @@ pub(crate) enum ChainKind {
     /// Any operations but exp.
     Arithmetic,
     /// Any operations.
-    WithExp,
+    WithFunctions,
 }
 
 impl ChainKind {
@@ -223,7 +233,7 @@ impl ChainKind {
     pub(crate) fn of(ops: impl Iterator<Item = ChainOp>) -> ChainKind {
         match ops.max() {
             None | Some(ChainOp::Add) => ChainKind::Sums,
-            Some(ChainOp::Exp) => ChainKind::WithExp,
+            Some(op) if op.is_function() => ChainKind::WithFunctions,
             Some(_) => ChainKind::Arithmetic,
         }
     }
@@ -232,7 +242,7 @@ impl ChainKind {
 /// [`ChainKind`] as const parameters of the code that is compiled for it.
 pub(super) const SUMS: u8 = ChainKind::Sums as u8;
 pub(super) const ARITHMETIC: u8 = ChainKind::Arithmetic as u8;
-pub(super) const WITH_EXP: u8 = ChainKind::WithExp as u8;
+pub(super) const WITH_FUNCTIONS: u8 = ChainKind::WithFunctions as u8;
 
 /// The chain over the rows of `out`, in groups of `GROUP` vectors. If a link is not of the kind `KIND`, the
 /// values are wrong, and it needs an argument nevertheless. Stores may be non-temporal only with
@@ -254,7 +264,9 @@ pub(super) unsafe fn run<
     out: &mut [V::Element],
 ) {
     const {
-        assert!(<V::Element as ChainVector>::WIDTH == 1 && (KIND == WITH_EXP || GROUP == 8 || GROUP == 16));
+        assert!(
+            <V::Element as ChainVector>::WIDTH == 1 && (KIND == WITH_FUNCTIONS || GROUP == 8 || GROUP == 16)
+        );
     }
     if out.is_empty() {
         return;
@@ -279,7 +291,7 @@ pub(super) unsafe fn run<
             return;
         }
         // Long rows are prefetched and stored non-temporally by the loop over groups, where that is wanted.
-        if const { KIND == WITH_EXP && V::WIDTH > 1 }
+        if const { KIND == WITH_FUNCTIONS && V::WIDTH > 1 }
             && rows > 1
             && width >= V::WIDTH
             && (!how.fetches && !how.non_temporal || width < const { SHORT_ROW / size_of::<V::Element>() })
@@ -287,7 +299,7 @@ pub(super) unsafe fn run<
         {
             return;
         }
-        if const { !NON_TEMPORAL && KIND != WITH_EXP && V::WIDTH > 1 }
+        if const { !NON_TEMPORAL && KIND != WITH_FUNCTIONS && V::WIDTH > 1 }
             && width < 2 * GROUP * V::WIDTH
             && !splits_lines::<V, GROUP>(width, out.len())
         {
@@ -303,7 +315,7 @@ pub(super) unsafe fn run<
             }
         }
         let mut first = Link { op: first.op, values: first.values, step: first.step, scalar: first.scalar };
-        let how = How { small: GROUP > 4 && KIND == WITH_EXP && divides(links), ..how };
+        let how = How { small: GROUP > 4 && KIND == WITH_FUNCTIONS && divides(links), ..how };
         let mut rest = out;
         loop {
             let (out, others) = rest.split_at_mut(width);
@@ -340,7 +352,7 @@ impl How {
 
 /// A chain with exp. Its code is large, and whether stores are non-temporal is decided for each group: next
 /// to exp, that costs nothing.
-pub(super) struct ChainWithExp<'a, 'b, L, V: ChainVector, const GROUP: usize> {
+pub(super) struct ChainWithFunctions<'a, 'b, L, V: ChainVector, const GROUP: usize> {
     pub(super) first: &'a Link<'a, V::Element>,
     pub(super) links: &'a mut [Link<'b, V::Element>],
     pub(super) how: How,
@@ -349,14 +361,14 @@ pub(super) struct ChainWithExp<'a, 'b, L, V: ChainVector, const GROUP: usize> {
     pub(super) level: PhantomData<L>,
 }
 
-impl<L: Simd, V: ChainVector, const GROUP: usize> Section for ChainWithExp<'_, '_, L, V, GROUP> {
+impl<L: Simd, V: ChainVector, const GROUP: usize> Section for ChainWithFunctions<'_, '_, L, V, GROUP> {
     type Result = ();
 
     #[inline(always)]
     unsafe fn compute(self) {
-        let ChainWithExp { first, links, how, rows, out, .. } = self;
+        let ChainWithFunctions { first, links, how, rows, out, .. } = self;
         // SAFETY: guaranteed by the caller.
-        unsafe { run::<L, V, GROUP, WITH_EXP, true>(first, (links, how), rows, out) }
+        unsafe { run::<L, V, GROUP, WITH_FUNCTIONS, true>(first, (links, how), rows, out) }
     }
 }
 
@@ -543,7 +555,7 @@ unsafe fn row<L: Simd, V: ChainVector, const GROUP: usize, const KIND: u8, const
         }
         // Long bursts of non-temporal stores wait for one another, so groups are small. exp takes longer than
         // its stores and needs no small groups.
-        if const { NON_TEMPORAL && KIND != WITH_EXP } {
+        if const { NON_TEMPORAL && KIND != WITH_FUNCTIONS } {
             while links.len() <= 2 && at + 2 * V::WIDTH <= count {
                 group::<V, 2, 1, KIND>(chain, [0, at], [at, 0], (out, non_temporal));
                 at += 2 * V::WIDTH;
@@ -628,7 +640,7 @@ unsafe fn groups<
     let end = if !non_temporal && left > REST * V::WIDTH { count } else { count - left };
     while *at < end {
         let here = last.min(*at);
-        if const { KIND == WITH_EXP } && how.fetches && !non_temporal {
+        if const { KIND == WITH_FUNCTIONS } && how.fetches && !non_temporal {
             let ahead = here + const { ahead::<V::Element>() };
             fetch::<V, U>((chain.0.values, 0, chain.0.scalar), [0, ahead]);
             for link in chain.1 {

@@ -79,7 +79,8 @@ impl<V: Vector> Section for Row<'_, V> {
                 | ChainOp::Negate
                 | ChainOp::Abs
                 | ChainOp::Sqrt
-                | ChainOp::Exp => 0,
+                | ChainOp::Exp
+                | ChainOp::Tanh => 0,
             }
         }
     }

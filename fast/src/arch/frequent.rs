@@ -51,7 +51,7 @@ const fn with(key: u64, op: ChainOp, class: Class) -> u64 {
     key << BITS | (op as u64) << 4 | class
 }
 
-const _: () = assert!((LINKS + 1) * (BITS as usize) < 64 && (ChainOp::Exp as u32) < 1 << (BITS - 4));
+const _: () = assert!((LINKS + 1) * (BITS as usize) < 64 && (ChainOp::Tanh as u32) < 1 << (BITS - 4));
 
 /// The key of a chain that is not too long. `one_row` says that there is no other row.
 #[inline(always)]

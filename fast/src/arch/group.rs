@@ -1,7 +1,7 @@
 //! What the links of a [`chain`](super::chain) do to a group of vectors, whose values stay in registers from
 //! the first argument to the last link.
 
-use super::chain::{ChainOp, Link, SUMS, WITH_EXP};
+use super::chain::{ChainOp, Link, SUMS, WITH_FUNCTIONS};
 use super::exp_of;
 use super::ops::{Add, Divide, Maximum, Minimum, Multiply, Subtract};
 use super::simd::Simd;
@@ -83,6 +83,7 @@ pub(super) trait ChainVector: Copy {
 
     fn negate(self) -> Self;
     fn exp<const U: usize>(a: [Self; U]) -> [Self; U];
+    fn tanh<const U: usize>(a: [Self; U]) -> [Self; U];
 }
 
 /// A binary operation of a link, as a type. With a value of [`ChainOp`], the code of all operations would be
@@ -162,7 +163,7 @@ impl<V: Vector> ChainVector for V {
         fetches: bool,
         out: &mut [V::Element],
     ) -> usize {
-        if const { KIND != WITH_EXP } {
+        if const { KIND != WITH_FUNCTIONS } {
             return 0;
         }
         match exp_of::Row::<V>::of(first, links, fetches, out) {
@@ -242,6 +243,11 @@ impl<V: Vector> ChainVector for V {
     #[inline(always)]
     fn exp<const U: usize>(a: [V; U]) -> [V; U] {
         exp(a)
+    }
+
+    #[inline(always)]
+    fn tanh<const U: usize>(a: [V; U]) -> [V; U] {
+        tanh(a)
     }
 }
 
@@ -345,8 +351,13 @@ pub(super) unsafe fn compute<V: ChainVector, const U: usize, const ROWS: usize, 
                 (ChainOp::Abs, _) => a = each!(a => a.abs()),
                 (ChainOp::Sqrt, _) => a = each!(a => a.sqrt()),
                 (ChainOp::Exp, _) => {
-                    if const { KIND == WITH_EXP } {
+                    if const { KIND == WITH_FUNCTIONS } {
                         a = V::exp(a);
+                    }
+                }
+                (ChainOp::Tanh, _) => {
+                    if const { KIND == WITH_FUNCTIONS } {
+                        a = V::tanh(a);
                     }
                 }
             }
@@ -373,6 +384,20 @@ pub(super) fn exp<V: Vector, const U: usize>(mut a: [V; U]) -> [V; U] {
         }
     } else {
         a = <V as Vector>::exp(a);
+    }
+    a
+}
+
+/// tanh of a group, four vectors at a time.
+#[inline(always)]
+fn tanh<V: Vector, const U: usize>(mut a: [V; U]) -> [V; U] {
+    const { assert!(U <= 4 || U.is_multiple_of(4)) };
+    if const { U > 4 } {
+        for part in a.as_chunks_mut::<4>().0 {
+            *part = <V as Vector>::tanh(*part);
+        }
+    } else {
+        a = <V as Vector>::tanh(a);
     }
     a
 }
@@ -565,6 +590,7 @@ unsafe fn fold_two_of_part<V: ChainVector, const U: usize, const ROWS: usize, co
         | ChainOp::Negate
         | ChainOp::Abs
         | ChainOp::Sqrt
+        | ChainOp::Tanh
         | ChainOp::Exp => b,
     };
     // A group may have fewer vectors than a part. What is computed for the others is dropped. The vectors are
@@ -591,6 +617,7 @@ unsafe fn fold_two_of_part<V: ChainVector, const U: usize, const ROWS: usize, co
         | ChainOp::Negate
         | ChainOp::Abs
         | ChainOp::Sqrt
+        | ChainOp::Tanh
         | ChainOp::Exp => x,
     };
     counted!(k in if U < PART { U } else { PART } => {

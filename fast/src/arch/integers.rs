@@ -129,6 +129,10 @@ macro_rules! chain_vector {
             fn exp<const U: usize>(a: [Self; U]) -> [Self; U] {
                 a
             }
+            #[inline(always)]
+            fn tanh<const U: usize>(a: [Self; U]) -> [Self; U] {
+                a
+            }
         }
     };
 }

@@ -1,6 +1,6 @@
 //! The vectors of floats of each level, with the loops that depend on the level.
 
-use super::chain::{self, ARITHMETIC, ChainWithExp, How, LANES, Link, SUMS};
+use super::chain::{self, ARITHMETIC, ChainWithFunctions, How, LANES, Link, SUMS};
 use super::expand::{self, Pairing, Repeat};
 #[cfg(target_arch = "x86_64")]
 use super::simd::{Avx2, Avx512};
@@ -114,7 +114,7 @@ macro_rules! level_vector {
                         ARITHMETIC => chain::run::<$level, Self, $group, ARITHMETIC, $non_temporal>(
                             first, (links, how), rows, out,
                         ),
-                        _ => $level::section(ChainWithExp::<$level, Self, { 2 * Self::EXP_GROUP }> {
+                        _ => $level::section(ChainWithFunctions::<$level, Self, { 2 * Self::EXP_GROUP }> {
                             first, links, how, rows, out, level: PhantomData,
                         }),
                     }

@@ -74,7 +74,7 @@ pub(crate) mod vector;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
-use crate::math::{f32, f64};
+use crate::math::{f32, f64, tanh};
 
 pub(crate) use across::ROWS;
 pub(crate) use chain::{ChainKind, ChainOp, Link};

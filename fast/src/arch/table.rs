@@ -1,7 +1,7 @@
 //! The table of a level's kernels, and the choice of a level.
 #![deny(clippy::wildcard_enum_match_arm)]
 
-use super::chain::{ARITHMETIC, ChainKind, Link, SUMS, WITH_EXP};
+use super::chain::{ARITHMETIC, ChainKind, Link, SUMS, WITH_FUNCTIONS};
 use super::condition::{Condition, Conditions, conditions};
 use super::element::{Element, Integer};
 use super::halves::{Bf16, F16, Format, In, VectorOp};
@@ -130,7 +130,7 @@ pub(crate) struct Chains<T: 'static> {
 struct ByKind<T: 'static> {
     sums: Chain<T>,
     arithmetic: Chain<T>,
-    with_exp: Chain<T>,
+    with_functions: Chain<T>,
 }
 
 impl<T> ByKind<T> {
@@ -138,7 +138,7 @@ impl<T> ByKind<T> {
         match kind {
             ChainKind::Sums => self.sums,
             ChainKind::Arithmetic => self.arithmetic,
-            ChainKind::WithExp => self.with_exp,
+            ChainKind::WithFunctions => self.with_functions,
         }
     }
 }
@@ -187,10 +187,10 @@ pub(crate) struct FloatKernels<T: 'static> {
     /// A binary function of which one operand repeats along a short inner axis.
     pub(crate) paired: Paired<T>,
     /// Adds up the values of a chain with exp.
-    chain_sum_with_exp: ChainSum<T>,
+    chain_sum_with_functions: ChainSum<T>,
     /// The same for a chain without it: exp needs the registers of the sums. Added up by the kernel with exp,
     /// the gradient of (x-m)*r*g+b by m over 1000x1000 took 1.4 to 2.1 times as long (`benches/sweep`).
-    chain_sum_without_exp: ChainSum<T>,
+    chain_sum_without_functions: ChainSum<T>,
     /// Adds up choices by a comparison.
     pub(crate) choice_sum: ChoiceSum<T>,
     /// Adds up choices by a condition.
@@ -269,8 +269,8 @@ impl<T> FloatKernels<T> {
 
     /// Adds up the values of a chain that has exp or not.
     #[inline]
-    pub(crate) fn chain_sum(&self, has_exp: bool) -> ChainSum<T> {
-        if has_exp { self.chain_sum_with_exp } else { self.chain_sum_without_exp }
+    pub(crate) fn chain_sum(&self, has_function: bool) -> ChainSum<T> {
+        if has_function { self.chain_sum_with_functions } else { self.chain_sum_without_functions }
     }
 }
 
@@ -441,7 +441,7 @@ const fn wrapping_chains<S: Simd, T: Integer, V: LevelIntegers<Level = S, Elemen
     const fn of<T: Integer>(kernel: Chain<T::Bits>) -> ByKind<T> {
         // SAFETY: as in `wrapping`: the slices of the links differ only in their elements, too.
         let kernel = unsafe { transmute::<Chain<T::Bits>, Chain<T>>(kernel) };
-        ByKind { sums: kernel, arithmetic: kernel, with_exp: kernel }
+        ByKind { sums: kernel, arithmetic: kernel, with_functions: kernel }
     }
     Chains { plain: of(Kernel(S::integers::<V, false>)), non_temporal: of(Kernel(S::integers::<V, true>)) }
 }
@@ -561,7 +561,7 @@ const fn by_kind<S: Simd, V: LevelVector<Level = S>, const NON_TEMPORAL: bool>()
     ByKind {
         sums: Kernel(S::chain::<V, SUMS, NON_TEMPORAL>),
         arithmetic: Kernel(S::chain::<V, ARITHMETIC, NON_TEMPORAL>),
-        with_exp: Kernel(S::chain::<V, WITH_EXP, NON_TEMPORAL>),
+        with_functions: Kernel(S::chain::<V, WITH_FUNCTIONS, NON_TEMPORAL>),
     }
 }
 
@@ -580,8 +580,8 @@ where
         add_to: Kernel(S::add_to::<V::Element, Add>),
         add_rows: Kernel(S::add_rows::<V::Element, Add>),
         paired: Kernel(S::paired::<V>),
-        chain_sum_with_exp: Kernel(S::chain_sum::<V, WITH_EXP>),
-        chain_sum_without_exp: Kernel(S::chain_sum::<V, ARITHMETIC>),
+        chain_sum_with_functions: Kernel(S::chain_sum::<V, WITH_FUNCTIONS>),
+        chain_sum_without_functions: Kernel(S::chain_sum::<V, ARITHMETIC>),
         choice_sum: Kernel(S::choice_sum::<V>),
         select_sum: Kernel(S::select_sum::<V>),
         choose: Kernel(S::choose::<V>),

@@ -90,6 +90,8 @@ pub(crate) trait Vector: Copy {
     fn look_up_whole(self, table: &[Self::Element; ENTRIES]) -> Self;
     /// e^x, for several vectors at once.
     fn exp<const U: usize>(x: [Self; U]) -> [Self; U];
+    /// The hyperbolic tangent, likewise.
+    fn tanh<const U: usize>(x: [Self; U]) -> [Self; U];
 }
 
 /// Evaluates an expression for each vector of an array, or element by element of several arrays. This is a
@@ -122,7 +124,7 @@ pub(crate) fn any_beyond<V: Vector, const U: usize>(x: [V; U], zero: V, limit: V
 
 /// A vector of width 1: the same operations for the elements that do not fill a whole vector.
 macro_rules! scalar {
-    (impl Vector for $type:ident { exp: $exp:path }) => {
+    (impl Vector for $type:ident { exp: $exp:path, tanh: $tanh:path }) => {
         #[allow(clippy::cast_possible_truncation, reason = "only the low four bits are used")]
         impl Vector for $type {
             type Element = $type;
@@ -276,9 +278,13 @@ macro_rules! scalar {
             fn exp<const U: usize>(x: [$type; U]) -> [$type; U] {
                 $exp(x)
             }
+            #[inline(always)]
+            fn tanh<const U: usize>(x: [$type; U]) -> [$type; U] {
+                $tanh(x)
+            }
         }
     };
 }
 
-scalar! { impl Vector for f64 { exp: super::f64::exp } }
-scalar! { impl Vector for f32 { exp: super::f32::exp } }
+scalar! { impl Vector for f64 { exp: super::f64::exp, tanh: super::tanh::tanh_f64 } }
+scalar! { impl Vector for f32 { exp: super::f32::exp, tanh: super::tanh::tanh_f32 } }

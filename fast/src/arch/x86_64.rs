@@ -47,6 +47,7 @@ macro_rules! vector {
             load_first: $load_first:ident,
             sum_of_lanes: $sum_of_lanes:ident,
             exp: $exp:path,
+            tanh: $tanh:path,
         }
     ) => {
         impl Vector for $vector {
@@ -214,6 +215,10 @@ macro_rules! vector {
             fn exp<const U: usize>(x: [Self; U]) -> [Self; U] {
                 $exp(x)
             }
+            #[inline(always)]
+            fn tanh<const U: usize>(x: [Self; U]) -> [Self; U] {
+                $tanh(x)
+            }
         }
     };
 }
@@ -258,6 +263,7 @@ vector! {
         load_first: load_first_sse2_f64,
         sum_of_lanes: sum_of_lanes_sse2_f64,
         exp: super::f64::exp,
+        tanh: super::tanh::tanh_f64,
     }
 }
 
@@ -301,6 +307,7 @@ vector! {
         load_first: load_first_sse2_f32,
         sum_of_lanes: sum_of_lanes_sse2_f32,
         exp: super::f32::exp,
+        tanh: super::tanh::tanh_f32,
     }
 }
 
@@ -344,6 +351,7 @@ vector! {
         load_first: load_first_avx2_f64,
         sum_of_lanes: sum_of_lanes_avx2_f64,
         exp: super::f64::exp,
+        tanh: super::tanh::tanh_f64,
     }
 }
 
@@ -387,6 +395,7 @@ vector! {
         load_first: load_first_avx2_f32,
         sum_of_lanes: sum_of_lanes_avx2_f32,
         exp: super::f32::exp,
+        tanh: super::tanh::tanh_f32,
     }
 }
 
@@ -430,6 +439,7 @@ vector! {
         load_first: load_first_avx512_f64,
         sum_of_lanes: sum_of_lanes_avx512_f64,
         exp: super::f64::exp,
+        tanh: super::tanh::tanh_f64,
     }
 }
 
@@ -473,6 +483,7 @@ vector! {
         load_first: load_first_avx512_f32,
         sum_of_lanes: sum_of_lanes_avx512_f32,
         exp: super::f32::exp,
+        tanh: super::tanh::tanh_f32,
     }
 }
 

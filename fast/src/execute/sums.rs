@@ -31,8 +31,8 @@ impl Tile<'_, '_> {
                 given.push(tile.summed(op, source, rows));
             }
             let first = tile.summed(ChainOp::Add, Some(first), rows);
-            let has_exp = links.iter().any(|&(op, _)| op == ChainOp::Exp);
-            let kernel = T::float_kernels(tile.run.table).chain_sum(has_exp);
+            let has_function = links.iter().any(|&(op, _)| op.is_function());
+            let kernel = T::float_kernels(tile.run.table).chain_sum(has_function);
             kernel.run(&first, (&mut given, tile.run.fetches_for_sums), reduction, sums);
         });
     }

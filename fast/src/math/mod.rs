@@ -78,7 +78,7 @@ mod levels;
 mod log;
 mod power;
 mod real;
-mod tanh;
+pub(crate) mod tanh;
 
 use crate::Level;
 use crate::arch::{Ahead, ChainOp, Kernels, Link, table, vector};

@@ -65,7 +65,7 @@ pub(super) fn find(
     access_of: impl Fn(u32) -> u32,
 ) -> Chains {
     let calls = graph.values.iter().filter(|value| !value.kind.arguments().is_empty()).count();
-    let facts = if calls > 1 || single || has_exp(graph) {
+    let facts = if calls > 1 || single || has_function(graph) {
         facts(graph, root, tiling, access_of)
     } else {
         SmallVec::new()
@@ -151,10 +151,10 @@ pub(super) fn link(graph: &Graph, at: u32) -> Option<(ChainOp, u32, Option<u32>)
     (alike(a) && second.is_none_or(alike)).then_some((op, a, second))
 }
 
-/// Whether any value of a graph is an exp, which is a link of a chain.
-pub(super) fn has_exp(graph: &Graph) -> bool {
-    let is_exp = |kind| matches!(kind, ValueKind::Call { function: Function::Exp, .. });
-    graph.values.iter().any(|value| is_exp(value.kind))
+/// Whether any value of a graph is a function that is a link of a chain.
+pub(super) fn has_function(graph: &Graph) -> bool {
+    let is_function = |kind| matches!(kind, ValueKind::Call { function: Function::Exp | Function::Tanh, .. });
+    graph.values.iter().any(|value| is_function(value.kind))
 }
 
 /// What a function of values of a dtype is as a link of a chain, if it can be one.
@@ -168,11 +168,11 @@ pub(crate) fn chain_op(function: Function, dtype: DType) -> Option<ChainOp> {
         Function::Abs => Some(ChainOp::Abs),
         Function::Sqrt => Some(ChainOp::Sqrt),
         Function::Exp => Some(ChainOp::Exp),
+        Function::Tanh => Some(ChainOp::Tanh),
         Function::Maximum => Some(ChainOp::Maximum),
         Function::Minimum => Some(ChainOp::Minimum),
         Function::Power
         | Function::Log
-        | Function::Tanh
         | Function::Equal
         | Function::NotEqual
         | Function::Less
@@ -221,7 +221,8 @@ pub(crate) fn swapped(op: ChainOp) -> ChainOp {
         | ChainOp::Negate
         | ChainOp::Abs
         | ChainOp::Sqrt
-        | ChainOp::Exp) => op,
+        | ChainOp::Exp
+        | ChainOp::Tanh) => op,
     }
 }
 

@@ -3,10 +3,9 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 use super::banks::{bank_of, bytes, is_plain_float};
-use super::chain::{Chain, NOBODY, has_exp};
+use super::chain::{Chain, NOBODY, has_function};
 use super::graph::{Graph, Slope, ValueKind};
 use super::steps::Onto;
-use crate::arch::ChainOp;
 use crate::fold::SHORTEST_ROW;
 use crate::tiling::{AccessKind, Tiling};
 use broadcheck_spec::Function;
@@ -30,7 +29,7 @@ pub(crate) fn shortest_row(graph: &Graph, root: u32, by_column: bool) -> usize {
         SHORTEST_ROW_OF_CHOICE
     } else if matches!(kind, ValueKind::Call { function: Function::Select, .. }) {
         if by_column && !is_of_compared(graph, root) { SHORTEST_ROW_OF_CHOICE } else { SHORTEST_ROW }
-    } else if has_exp(graph) && !is_exp_of_two(graph, root) {
+    } else if has_function(graph) && !is_exp_of_two(graph, root) {
         SHORTEST_ROW_OF_EXP
     } else {
         SHORTEST_ROW
@@ -78,7 +77,7 @@ const SHORTEST_ROW_OF_EXP_IN_SUM: usize = 256;
 
 /// [`shortest_row`] for values that are added up while they are computed.
 pub(super) fn shortest_row_of_sum(graph: &Graph) -> usize {
-    if has_exp(graph) { SHORTEST_ROW_OF_EXP_IN_SUM } else { SHORTEST_ROW }
+    if has_function(graph) { SHORTEST_ROW_OF_EXP_IN_SUM } else { SHORTEST_ROW }
 }
 
 /// Where a root is added up while it is computed, if it can be: over rows of at least `shortest` elements, or
@@ -123,8 +122,8 @@ pub(super) fn row_width<'a>(
         }
         let Some(pattern) = gathered(operand).filter(|_| is_plain_float(value.dtype)) else { continue };
         let [(_, 0..), (width, 0 | 1)] = *pattern else { return 0 };
-        let has_exp = chains.iter().any(|chain| chain.ops.contains(&ChainOp::Exp));
-        let shortest = if has_exp { SHORTEST_ROW_IN_TILE_OF_EXP } else { SHORTEST_ROW };
+        let has_function = chains.iter().any(|chain| chain.ops.iter().any(|op| op.is_function()));
+        let shortest = if has_function { SHORTEST_ROW_IN_TILE_OF_EXP } else { SHORTEST_ROW };
         if width * bytes(bank_of(value.dtype)) < shortest || found != 0 && found != width {
             return 0;
         }

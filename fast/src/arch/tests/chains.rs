@@ -21,6 +21,7 @@ fn linked(op: ChainOp, a: f64, b: f64) -> f64 {
         ChainOp::Abs => a.abs(),
         ChainOp::Sqrt => a.sqrt(),
         ChainOp::Exp => math::exp_f64_scalar(a),
+        ChainOp::Tanh => math::tanh_f64_scalar(a),
     }
 }
 
@@ -44,7 +45,8 @@ const OF_TWO: [ChainOp; 6] = [
     ChainOp::Minimum,
 ];
 const MAKING: [ChainOp; 3] = [ChainOp::PlusNext, ChainOp::MinusNext, ChainOp::TimesNext];
-const UNARY: [ChainOp; 5] = [ChainOp::Exp, ChainOp::Negate, ChainOp::Sqrt, ChainOp::Abs, ChainOp::Square];
+const UNARY: [ChainOp; 6] =
+    [ChainOp::Exp, ChainOp::Negate, ChainOp::Sqrt, ChainOp::Abs, ChainOp::Square, ChainOp::Tanh];
 
 /// Compares a chain of five links over some rows with plain arithmetic. Each bit of `pattern` makes one
 /// argument a scalar.
@@ -164,7 +166,7 @@ fn chains_apply_unary_functions() {
             for pattern in 0..64usize {
                 let op = |k: usize| {
                     if (k + pattern).is_multiple_of(2) {
-                        UNARY[(k / 2 + pattern / 2) % 5]
+                        UNARY[(k / 2 + pattern / 2) % 6]
                     } else {
                         BINARY[(k + pattern / 4) % 8]
                     }
@@ -172,8 +174,8 @@ fn chains_apply_unary_functions() {
                 for rows in [1, 4, 9, 18] {
                     check_chain(table, &all, pattern, op, rows, width);
                 }
-                // Several short rows are computed at once, unless a link is exp.
-                let simple = |k: usize| if op(k) == ChainOp::Exp { ChainOp::Abs } else { op(k) };
+                // Several short rows are computed at once, unless a link is a function.
+                let simple = |k: usize| if op(k).is_function() { ChainOp::Abs } else { op(k) };
                 for rows in [4, 9, 18] {
                     check_chain(table, &all, pattern, simple, rows, width);
                 }
@@ -263,10 +265,12 @@ macro_rules! sums_have_the_bits_of_their_values {
                 for (scalar, unary, last) in [
                     (true, ChainOp::Exp, ChainOp::Multiply),
                     (false, ChainOp::Negate, ChainOp::Exp),
+                    (true, ChainOp::Tanh, ChainOp::Multiply),
+                    (false, ChainOp::Square, ChainOp::Tanh),
                     (false, ChainOp::Negate, ChainOp::Subtract),
                     (true, ChainOp::Sqrt, ChainOp::Abs),
                 ] {
-                    let chain_sum = kernels.chain_sum([unary, last].contains(&ChainOp::Exp));
+                    let chain_sum = kernels.chain_sum(unary.is_function() || last.is_function());
                     // What is left of a row is a vector, half of a group, most of one, or all of these.
                     for (count, step) in
                         [1, 7, 8, 9, 17, 41, 63, 64, 65, 100, 104, 127, 128, 129, 172, 300, 644, 697]

@@ -159,7 +159,7 @@ fn grids_refuse_non_temporal_stores_to_rows_that_are_not_aligned() {
 #[test]
 fn chains_accept_the_lengths_that_fit() {
     for table in tables() {
-        for op in [ChainOp::Add, ChainOp::Multiply, ChainOp::Exp] {
+        for op in [ChainOp::Add, ChainOp::Multiply, ChainOp::Exp, ChainOp::Tanh] {
             for available in [0, 15, 16, 48] {
                 for rows in lengths(&[0, 1, 3]) {
                     for count in [0, 3, 48] {
@@ -193,7 +193,7 @@ fn check_chain(level: Level, op: ChainOp, (rows, count): (usize, usize), availab
     let chains = super::table(level).f64.chains();
     let values = vec![1.0; available];
     let link = |step, scalar| Link { op: ChainOp::Add, values: &values[..], step, scalar };
-    let last = if op == ChainOp::Exp { &[] } else { &values[..] };
+    let last = if op.is_function() { &[] } else { &values[..] };
     let last = Link { op, values: last, step: 0, scalar: true };
     let (whole, width) = (rows > 0 && count.is_multiple_of(rows), count.checked_div(rows).unwrap_or(0));
     for step in lengths(&[0, 7, 20, (1 << 62) + 1]) {
