@@ -36,8 +36,8 @@ const LIVE_BYTES: usize = 20 << 10;
 const NON_TEMPORAL_BYTES: usize = 8 << 20;
 
 /// Whether so many bytes do not fit into a second-level cache. Functions of `math` and sums prefetch if those
-/// of their operands do not (`benches/gradients`; on Intel alone, sums of what they compute), chains with exp
-/// if those of their operands and their result do not.
+/// of their operands do not (`benches/gradients`; on Intel alone, sums of what they compute), chains with
+/// functions if those of their operands and their result do not.
 pub(crate) fn are_beyond_caches(bytes: usize) -> bool {
     bytes >= 2 << 20
 }

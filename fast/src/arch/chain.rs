@@ -221,7 +221,7 @@ impl<T> Link<'_, T> {
 pub(crate) enum ChainKind {
     /// Additions only.
     Sums,
-    /// Any operations but exp.
+    /// Any operations but functions.
     Arithmetic,
     /// Any operations.
     WithFunctions,
@@ -335,8 +335,8 @@ pub(super) unsafe fn run<
 pub(super) struct How {
     /// Whether stores are non-temporal.
     non_temporal: bool,
-    /// Whether a chain with exp prefetches its operands, unless stores are non-temporal. (In the caches,
-    /// exp(x*y) of f32 takes 0.91 to 0.95 of the time without that, and 0.85 to 0.88 on AVX2,
+    /// Whether a chain with functions prefetches its operands, unless stores are non-temporal. (In the
+    /// caches, exp(x*y) of f32 takes 0.91 to 0.95 of the time without that, and 0.85 to 0.88 on AVX2,
     /// `benches/quick`.)
     fetches: bool,
     /// Whether groups have at most four vectors.
@@ -350,8 +350,8 @@ impl How {
     }
 }
 
-/// A chain with exp. Its code is large, and whether stores are non-temporal is decided for each group: next
-/// to exp, that costs nothing.
+/// A chain with functions. Its code is large, and whether stores are non-temporal is decided for each group:
+/// next to a function, that costs nothing.
 pub(super) struct ChainWithFunctions<'a, 'b, L, V: ChainVector, const GROUP: usize> {
     pub(super) first: &'a Link<'a, V::Element>,
     pub(super) links: &'a mut [Link<'b, V::Element>],
@@ -400,7 +400,7 @@ fn splits_lines<V: ChainVector, const GROUP: usize>(width: usize, count: usize) 
         && (size_of::<V::Element>() == 8 || is_intel())
 }
 
-/// The bytes of the shortest row of a chain with exp that is prefetched or stored non-temporally.
+/// The bytes of the shortest row of a chain with functions that is prefetched or stored non-temporally.
 const SHORT_ROW: usize = 512;
 
 /// Results of this many bytes do not fit into a first-level cache beside an operand.

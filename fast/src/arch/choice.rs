@@ -493,7 +493,8 @@ trait Known {
     /// Whether whole vectors of the result are stored non-temporally. What else is known of the arguments
     /// then saves nothing, because the loop waits for memory.
     const STREAMS: bool;
-    /// Which of x and the limit the two values are, `chosen` and then `other`, so that they are not read again.
+    /// Which of x and the limit the two values are, `chosen` and then `other`, so that they are not read
+    /// again.
     const PICKED: Option<[usize; 2]>;
     /// Whether each argument is one value in a row, so that it stays in a register.
     const ONE: Option<[bool; 5]>;
@@ -798,8 +799,8 @@ unsafe fn one_by_one<V: Vector, R: Ruled, K: Known>(
 /// `U` vectors of a row of the result, `to`, from element `at` on.
 ///
 /// # Safety
-/// As for [`choose_in_row`]. The row has the elements. If vectors are stored non-temporally, element `at` is aligned to a
-/// vector.
+/// As for [`choose_in_row`]. The row has the elements. If vectors are stored non-temporally, element `at` is
+/// aligned to a vector.
 #[inline(always)]
 unsafe fn chosen<V: Vector, R: Ruled, K: Known, const U: usize>(
     row: &Row<V::Element>,

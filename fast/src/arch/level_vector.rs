@@ -80,8 +80,9 @@ pub(super) unsafe trait LevelVector: Vector {
 
 /// Implements [`LevelVector`]:
 /// - `level`: the level whose instructions the vector uses. Every use of the macro must name the right one.
-/// - `group`: the vectors in a group of a chain, half of the level's registers. A chain with exp has
-///   groups of twice [`Vector::EXP_GROUP`]: it computes exp in two parts, and pays for a link's branch once.
+/// - `group`: the vectors in a group of a chain, half of the level's registers. A chain with functions
+///   has groups of twice [`Vector::EXP_GROUP`]: it computes exp in two parts, and pays for a link's branch
+///   once.
 ///   In the caches, exp(x*y) in f64 went from 1.06 of the time of one fused loop to 1.02 (`benches/quick`).
 /// - `non_temporal`: `NON_TEMPORAL` if the level has non-temporal stores, otherwise `false`.
 /// - `paired`: the kernel with permutations, if there is one.

@@ -180,7 +180,7 @@ kernels! {
         out: &mut [T]
     );
     /// A chain from its first argument through its links, over a number of rows. The flag says whether to
-    /// prefetch operands, which only chains with exp do.
+    /// prefetch operands, which only chains with functions do.
     Chain<T>(first: &Link<'_, T>, links: (&mut [Link<'_, T>], bool), rows: usize, out: &mut [T]);
     /// Rows of a chain's values, added up. The flag says whether to prefetch operands.
     ChainSum<T>(first: &Link<'_, T>, links: (&mut [Link<'_, T>], bool), reduction: Reduction, sums: &mut [T]);

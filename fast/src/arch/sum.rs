@@ -139,8 +139,8 @@ pub(super) trait Values {
     fn advance(&mut self);
 }
 
-/// The values of a chain, of any operations or of all but exp: `KIND` is `WITH_FUNCTIONS` or `ARITHMETIC`. If its
-/// operands are not in the caches, `fetches` is set.
+/// The values of a chain, of any operations or of all but functions: `KIND` is `WITH_FUNCTIONS` or
+/// `ARITHMETIC`. If its operands are not in the caches, `fetches` is set.
 pub(super) struct Folded<'a, 'b, 'c, T, const KIND: u8> {
     pub(super) first: Link<'a, T>,
     pub(super) links: &'b mut [Link<'c, T>],

@@ -186,9 +186,9 @@ pub(crate) struct FloatKernels<T: 'static> {
     pub(crate) add_rows: AddTo<T>,
     /// A binary function of which one operand repeats along a short inner axis.
     pub(crate) paired: Paired<T>,
-    /// Adds up the values of a chain with exp.
+    /// Adds up the values of a chain with functions.
     chain_sum_with_functions: ChainSum<T>,
-    /// The same for a chain without it: exp needs the registers of the sums. Added up by the kernel with exp,
+    /// The same for a chain without them: they need the registers of the sums. Added up by the other kernel,
     /// the gradient of (x-m)*r*g+b by m over 1000x1000 took 1.4 to 2.1 times as long (`benches/sweep`).
     chain_sum_without_functions: ChainSum<T>,
     /// Adds up choices by a comparison.
@@ -267,7 +267,7 @@ impl<T> FloatKernels<T> {
         self.conditions.of(condition).map(CallKernel::Condition)
     }
 
-    /// Adds up the values of a chain that has exp or not.
+    /// Adds up the values of a chain that has functions or not.
     #[inline]
     pub(crate) fn chain_sum(&self, has_function: bool) -> ChainSum<T> {
         if has_function { self.chain_sum_with_functions } else { self.chain_sum_without_functions }

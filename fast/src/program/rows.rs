@@ -10,10 +10,10 @@ use crate::fold::SHORTEST_ROW;
 use crate::tiling::{AccessKind, Tiling};
 use broadcheck_spec::Function;
 
-/// [`SHORTEST_ROW`] for most chains with exp, which compute rows one by one: of shorter rows, several are
-/// gathered. (With rows of 128 bytes, exp(x*y) then takes half of the time; with rows of 264 bytes, 0.75 to
-/// 0.95 by a column, and with rows of 400, 1.1.)
-const SHORTEST_ROW_OF_EXP: usize = 400;
+/// [`SHORTEST_ROW`] for most chains with functions, which compute rows one by one: of shorter rows, several
+/// are gathered. (With rows of 128 bytes, exp(x*y) then takes half of the time; with rows of 264 bytes, 0.75
+/// to 0.95 by a column, and with rows of 400, 1.1.)
+const SHORTEST_ROW_OF_FUNCTION: usize = 400;
 
 /// [`SHORTEST_ROW`] for the derivative of a maximum, and for choices by a column among other values than those
 /// that are compared, whose loop finds out in every row which arguments are one value. (By a column,
@@ -30,7 +30,7 @@ pub(crate) fn shortest_row(graph: &Graph, root: u32, by_column: bool) -> usize {
     } else if matches!(kind, ValueKind::Call { function: Function::Select, .. }) {
         if by_column && !is_of_compared(graph, root) { SHORTEST_ROW_OF_CHOICE } else { SHORTEST_ROW }
     } else if has_function(graph) && !is_exp_of_two(graph, root) {
-        SHORTEST_ROW_OF_EXP
+        SHORTEST_ROW_OF_FUNCTION
     } else {
         SHORTEST_ROW
     }
@@ -71,13 +71,13 @@ fn is_of_compared(graph: &Graph, choice: u32) -> bool {
         || is_compared(other) && is_multiple(chosen, other)
 }
 
-/// [`SHORTEST_ROW_OF_EXP`] for values that are added up while they are computed. (With rows of 256 bytes, the
+/// [`SHORTEST_ROW_OF_FUNCTION`] for values that are added up while they are computed. (With rows of 256 bytes, the
 /// gradient of exp(x*y) then takes 0.7 of the time.)
-const SHORTEST_ROW_OF_EXP_IN_SUM: usize = 256;
+const SHORTEST_ROW_OF_FUNCTION_IN_SUM: usize = 256;
 
 /// [`shortest_row`] for values that are added up while they are computed.
 pub(super) fn shortest_row_of_sum(graph: &Graph) -> usize {
-    if has_function(graph) { SHORTEST_ROW_OF_EXP_IN_SUM } else { SHORTEST_ROW }
+    if has_function(graph) { SHORTEST_ROW_OF_FUNCTION_IN_SUM } else { SHORTEST_ROW }
 }
 
 /// Where a root is added up while it is computed, if it can be: over rows of at least `shortest` elements, or
@@ -99,9 +99,9 @@ pub(super) fn readers_in_chains(chains: &[Chain], at: u32) -> usize {
     arguments.filter(|&&argument| argument == at).count()
 }
 
-/// The bytes of the shortest row over which a chain with exp computes many rows of a tile. Other chains
+/// The bytes of the shortest row over which a chain with functions computes many rows of a tile. Other chains
 /// compute several short rows together.
-const SHORTEST_ROW_IN_TILE_OF_EXP: usize = 1024;
+const SHORTEST_ROW_IN_TILE_OF_FUNCTION: usize = 1024;
 
 /// The elements of the rows by which chains can read the operands that would be gathered otherwise, if each
 /// of them has contiguous values or one value in each row of a tile, and the rows are as long for all of
@@ -123,7 +123,7 @@ pub(super) fn row_width<'a>(
         let Some(pattern) = gathered(operand).filter(|_| is_plain_float(value.dtype)) else { continue };
         let [(_, 0..), (width, 0 | 1)] = *pattern else { return 0 };
         let has_function = chains.iter().any(|chain| chain.ops.iter().any(|op| op.is_function()));
-        let shortest = if has_function { SHORTEST_ROW_IN_TILE_OF_EXP } else { SHORTEST_ROW };
+        let shortest = if has_function { SHORTEST_ROW_IN_TILE_OF_FUNCTION } else { SHORTEST_ROW };
         if width * bytes(bank_of(value.dtype)) < shortest || found != 0 && found != width {
             return 0;
         }

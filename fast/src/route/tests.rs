@@ -140,7 +140,7 @@ fn tiles_of_ragged_rows_are_whole_cache_lines() {
     assert!(plan.contains(&format!("full: {}", 48 * 33)), "{plan}");
 }
 
-/// Chains with exp compute rows one by one, so short ones are gathered: a column in every tile, and a row
+/// Chains with functions compute rows one by one, so short ones are gathered: a column in every tile, and a row
 /// once. exp of a product has a loop over all rows.
 #[test]
 fn chains_with_exp_run_over_long_rows_in_place() {
