@@ -200,7 +200,7 @@ impl<T: Exp> Body<T> for Gelu<'_, T> {
                 let (a, b, half, one) = (splat::<V>(a), splat::<V>(b), splat::<V>(half), splat::<V>(one));
                 let x = read::<V>(self.x, at);
                 let inner = each!(x, b, a => x.multiply(x).multiply(x).multiply(b).add(x).multiply(a));
-                let tanh = V::tanh(inner);
+                let tanh = T::inlined_tanh::<V>(inner);
                 each!(tanh, one, x, half => tanh.add(one).multiply(x).multiply(half))
             },
         );

@@ -40,6 +40,11 @@ pub(crate) trait Math: real::Real {
     fn log<V: Vector<Element = Self>>(x: Four<V>) -> Four<V> {
         log::log(x)
     }
+    /// The hyperbolic tangent, inlined into the loop as no chain has it.
+    #[inline(always)]
+    fn inlined_tanh<V: Vector<Element = Self>>(x: Four<V>) -> Four<V> {
+        tanh::tanh(x)
+    }
     /// x^y of numbers for which no element needs special care.
     #[inline(always)]
     fn power<V: Vector<Element = Self>>(x: Four<V>, y: Four<V>) -> Four<V> {

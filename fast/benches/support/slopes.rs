@@ -64,7 +64,7 @@ slopes! {
     });
     /// Of tanh(own + other).
     OfTanh(w, own, other, _third) {
-        let value = V::tanh(each!(own, other => own.add(other)));
+        let value = V::Element::inlined_tanh(each!(own, other => own.add(other)));
         each!(w, value => w.multiply(w.like(V::Element::ONE).subtract(value.multiply(value))))
     };
     /// Of the larger one, which takes half of it where both are equal.
