@@ -4,7 +4,7 @@ use super::support::{DTYPES, data, dense, highest, is_defined, mixed, numpy};
 use broadcheck_spec::{DType, Data, Request};
 
 /// Expressions of vectors, and of vectors whose last operands are scalars.
-const TERMS: [(&str, usize); 83] = [
+const TERMS: [(&str, usize); 85] = [
     ("subtract a a", 0),
     ("multiply a b", 1),
     ("multiply b a", 1),
@@ -60,6 +60,8 @@ const TERMS: [(&str, usize); 83] = [
     ("multiply multiply subtract a b subtract a b c", 0),
     ("multiply add a b a", 0),
     ("multiply subtract a b add a b", 0),
+    ("select greater a b b a", 0),
+    ("tanh add a b", 0),
     ("maximum a minimum a b", 0),
     ("minimum maximum a b c", 2),
     ("subtract subtract a b subtract b a", 0),

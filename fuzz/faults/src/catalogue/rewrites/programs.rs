@@ -286,6 +286,28 @@ pub(in super::super) static FAULTS: &[Fault] = &[
         }),
     ),
     invented(
+        "rewrites/choice-of-compared-exchanged",
+        R,
+        "select(a > b, b, a), one loop that reads a and b once, chooses a if a is larger.",
+        rule!(|t, _| {
+            let [condition, chosen, other] = t.of(F::Select)?;
+            let (function, a, b) = condition.binary()?;
+            let is_order = matches!(function, F::Less | F::LessEqual | F::Greater | F::GreaterEqual);
+            (is_order && a == other && b == chosen).then(|| call(F::Select, [condition, a, b]))
+        }),
+    ),
+    invented(
+        "rewrites/tanh-before-the-link",
+        R,
+        "tanh(x + y) or tanh(x - y) in one pass takes the hyperbolic tangent before y.",
+        rule!(|t, _| {
+            let [inside] = t.of(F::Tanh)?;
+            let (function, x, y) = inside.binary()?;
+            let is_link = matches!(function, F::Add | F::Subtract);
+            is_link.then(|| call(function, [&call(F::Tanh, [x]), y]))
+        }),
+    ),
+    invented(
         "rewrites/square-by-the-first-argument",
         R,
         "The square of a sum or a difference is computed in its pass as that value times its first argument.",
