@@ -46,8 +46,8 @@ pub(crate) struct Run<'a> {
     /// Whether sums prefetch the operands of values that they compute and add up at once.
     pub(crate) fetches_for_sums: bool,
     /// Whether chains with functions do. For them, the result counts, too; for values that are computed
-    /// first, that of the whole problem. (Where 1.6 MB are read and 0.8 MB written, exp(x*y) takes 0.93 of the
-    /// time.)
+    /// first, that of the whole problem. (Where 1.6 MB are read and 0.8 MB written, exp(x*y) takes 0.93 of
+    /// the time.)
     pub(crate) fetches_for_functions: bool,
 }
 

@@ -15,8 +15,8 @@ use broadcheck_spec::Function;
 /// to 0.95 by a column, and with rows of 400, 1.1.)
 const SHORTEST_ROW_OF_FUNCTION: usize = 400;
 
-/// [`SHORTEST_ROW`] for the derivative of a maximum, and for choices by a column among other values than those
-/// that are compared, whose loop finds out in every row which arguments are one value. (By a column,
+/// [`SHORTEST_ROW`] for the derivative of a maximum, and for choices by a column among other values than
+/// those that are compared, whose loop finds out in every row which arguments are one value. (By a column,
 /// select(x<y,y,y) over rows of 80 to 264 bytes takes 1.2 to 1.9 of the time in place, and over rows of 400
 /// 0.86. By a row, the derivative takes 1.3 over 32x32 in f32.)
 const SHORTEST_ROW_OF_CHOICE: usize = 384;
@@ -71,8 +71,8 @@ fn is_of_compared(graph: &Graph, choice: u32) -> bool {
         || is_compared(other) && is_multiple(chosen, other)
 }
 
-/// [`SHORTEST_ROW_OF_FUNCTION`] for values that are added up while they are computed. (With rows of 256 bytes, the
-/// gradient of exp(x*y) then takes 0.7 of the time.)
+/// [`SHORTEST_ROW_OF_FUNCTION`] for values that are added up while they are computed. (With rows of 256
+/// bytes, the gradient of exp(x*y) then takes 0.7 of the time.)
 const SHORTEST_ROW_OF_FUNCTION_IN_SUM: usize = 256;
 
 /// [`shortest_row`] for values that are added up while they are computed.

@@ -140,8 +140,8 @@ fn tiles_of_ragged_rows_are_whole_cache_lines() {
     assert!(plan.contains(&format!("full: {}", 48 * 33)), "{plan}");
 }
 
-/// Chains with functions compute rows one by one, so short ones are gathered: a column in every tile, and a row
-/// once. exp of a product has a loop over all rows.
+/// Chains with functions compute rows one by one, so short ones are gathered: a column in every tile, and a
+/// row once. exp of a product has a loop over all rows.
 #[test]
 fn chains_with_exp_run_over_long_rows_in_place() {
     let x = Expression::operand;
@@ -259,9 +259,9 @@ fn calls_over_short_axes_are_pairs() {
     }
 }
 
-/// The derivative by an operand that is not stretched is a value like any other: that of a product is one call
-/// of the cotangent and the other operand, and that of a logarithm is a chain over rows, also if all of them
-/// would fit into one tile.
+/// The derivative by an operand that is not stretched is a value like any other: that of a product is one
+/// call of the cotangent and the other operand, and that of a logarithm is a chain over rows, also if all of
+/// them would fit into one tile.
 #[test]
 fn derivatives_by_the_whole_result_are_computed_like_values() {
     let x = Expression::operand;
