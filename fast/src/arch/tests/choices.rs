@@ -47,24 +47,37 @@ fn the_larger_and_the_smaller_of_every_two_numbers() {
 
 #[test]
 fn nans_are_kept_and_of_two_the_first() {
-    let nan = |payload: u64| f64::from_bits(0x7ff8_0000_0000_0000 | payload);
-    for table in tables() {
-        for function in [Function::Maximum, Function::Minimum] {
-            let Some(CallKernel::Binary(kernel)) = table.f64.call(function, [false; 3]) else {
-                panic!("{}: no kernel for {function}", table.level);
-            };
-            let mut out = [0.0; 40];
-            for (a, b, want) in [(nan(1), nan(2), nan(1)), (nan(3), 1.0, nan(3)), (-0.0, -nan(4), -nan(4))] {
-                kernel.run(&[a; 40], &[b; 40], &mut out);
-                let is_wanted = |found: &f64| found.to_bits() == want.to_bits();
-                assert!(out.iter().all(is_wanted), "{} {function} {a} {b}", table.level);
+    // Of f64 and of f32: quiet ones, and the last one signals.
+    let nans =
+        [0x7ff8_0000_0000_0001u64, 0x7ff8_0000_0000_0002, 0xfff8_0000_0000_0003, 0x7ff0_0000_0000_0004];
+    let singles = [0x7fc0_0001u32, 0x7fc0_0002, 0xffc0_0003, 0x7f80_0004];
+    macro_rules! check {
+        ($type:ident, $table:expr, $nans:expr) => {
+            for function in [Function::Maximum, Function::Minimum] {
+                let Some(CallKernel::Binary(kernel)) = $table.$type.call(function, [false; 3]) else {
+                    panic!("{}: no kernel for {function}", $table.level);
+                };
+                let [a, b, c, d] = $nans.map($type::from_bits);
+                for (x, y, want) in
+                    [(a, b, a), (c, 1.0, c), (-0.0, c, c), (d, 2.0, d), (b, d, b), (0.5, d, d)]
+                {
+                    let mut out = [0.0; 40];
+                    kernel.run(&[x; 40], &[y; 40], &mut out);
+                    let is_wanted = |found: &$type| found.to_bits() == want.to_bits();
+                    assert!(out.iter().all(is_wanted), "{} {function} {x:?} {y:?}", $table.level);
+                }
             }
-        }
+        };
+    }
+    for table in tables() {
+        check!(f64, table, nans);
+        check!(f32, table, singles);
     }
 }
 
 /// Which arguments a choice reads: each its own, or x or the limit again.
-const READS: [[usize; 5]; 4] = [[0, 1, 2, 3, 4], [0, 1, 0, 1, 4], [0, 1, 1, 0, 4], [0, 1, 0, 0, 4]];
+const READS: [[usize; 5]; 5] =
+    [[0, 1, 2, 3, 4], [0, 1, 0, 1, 4], [0, 1, 1, 0, 4], [0, 1, 0, 0, 4], [0, 1, 1, 1, 4]];
 
 #[test]
 fn one_of_two_by_a_comparison() {
@@ -106,7 +119,8 @@ fn one_of_two_by_a_comparison() {
         for (&rule, reads) in rules.iter().flat_map(|rule| READS.map(|reads| (rule, reads))) {
             let patterns = if matches!(rule, Rule::By(_)) { 16usize } else { 32 };
             // Of the arguments that are read again, a few lengths are enough.
-            let counts = COUNTS.into_iter().filter(|count| reads == READS[0] || [1, 33, 65].contains(count));
+            let counts =
+                COUNTS.into_iter().filter(|count| reads == READS[0] || [1, 33, 65, 130].contains(count));
             for (count, pattern) in counts.flat_map(|n| (0..patterns).map(move |k| (n, k))) {
                 let ones: [bool; 5] = reads.map(|k| pattern >> k & 1 == 1);
                 if reads != READS[0] && pattern & 0b1100 != 0 {
