@@ -2,6 +2,7 @@
 //! depend on the number of threads. Elements are computed as by one thread, and sums are split into parts
 //! that depend only on the work.
 
+use crate::arch::ChainOp;
 use crate::buffers::{Output, Stored};
 use crate::execute::Run;
 use crate::program::{Target, Work};
@@ -157,8 +158,8 @@ pub(crate) fn is_short(elements: usize, steps: usize, links: usize) -> bool {
 }
 
 /// An estimate of a program's time on one thread, in nanoseconds. Per element, a step takes a quarter of a
-/// nanosecond, a function of `math` one, and exp in a chain half of one. If even the upper bound is short, it
-/// is the estimate.
+/// nanosecond, a function of `math` one, and in a chain exp nearly half of one and tanh nearly two thirds. If
+/// even the upper bound is short, it is the estimate.
 fn predicted(run: &Run<'_>) -> usize {
     let elements = run.tiling.tiles.saturating_mul(run.tiling.full);
     let (steps, links) = (&run.program.steps, &run.program.links);
@@ -172,7 +173,8 @@ fn predicted(run: &Run<'_>) -> usize {
     };
     // mutant: replace && with ||: costs time only; decides from which size threads share the work
     let steps = steps.iter().filter(|step| !step.stationary && !matches!(step.target, Target::Scalar(_)));
-    let functions = links.iter().filter(|(op, _)| op.is_function()).count();
+    let of_function = |op: ChainOp| if op == ChainOp::Tanh { 2 } else { usize::from(op.is_function()) };
+    let functions = links.iter().map(|&(op, _)| of_function(op)).sum::<usize>();
     let cost = steps.map(|step| quarters(&step.work)).sum::<usize>() + links.len() / 2 + functions;
     elements.saturating_mul(cost) / 4
 }

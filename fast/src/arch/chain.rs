@@ -553,8 +553,8 @@ unsafe fn row<L: Simd, V: ChainVector, const GROUP: usize, const KIND: u8, const
         } else {
             at = V::begin_row::<L, KIND>(chain.0, chain.1, how.fetches, out);
         }
-        // Long bursts of non-temporal stores wait for one another, so groups are small. exp takes longer than
-        // its stores and needs no small groups.
+        // Long bursts of non-temporal stores wait for one another, so groups are small. A function takes
+        // longer than its stores and needs no small groups.
         if const { NON_TEMPORAL && KIND != WITH_FUNCTIONS } {
             while links.len() <= 2 && at + 2 * V::WIDTH <= count {
                 group::<V, 2, 1, KIND>(chain, [0, at], [at, 0], (out, non_temporal));

@@ -442,7 +442,7 @@ pub(super) unsafe fn choose<V: Vector>(
 /// [`choose`], with whole vectors stored non-temporally or none.
 ///
 /// # Safety
-/// As for [`all_of`].
+/// As for [`all_of`], but what it knows of the arguments.
 #[inline(always)]
 unsafe fn choose_by<V: Vector, const STREAMS: bool>(
     rule: Rule,
@@ -508,8 +508,9 @@ struct Kinds<const X: bool, const LIMIT: bool, const OTHER: bool>;
 struct Compared<const X: bool, const LIMIT: bool>;
 /// The result is the limit if the comparison holds, otherwise x.
 struct Swapped<const X: bool, const LIMIT: bool>;
-/// Both values are x, of which one is multiplied by the factor. The limit and the factor are one value.
-struct Once;
+/// Both values are x, of which one is multiplied by the factor, as in a leaky rectifier. The limit and the
+/// factor are one value. If it is mirrored, x and the limit are exchanged.
+struct Once<const MIRRORED: bool>;
 
 impl<const STREAMS: bool> Known for Nothing<STREAMS> {
     const STREAMS: bool = STREAMS;
@@ -535,10 +536,10 @@ impl<const X: bool, const LIMIT: bool> Known for Swapped<X, LIMIT> {
     const ONE: Option<[bool; 5]> = Some([X, LIMIT, LIMIT, X, false]);
 }
 
-impl Known for Once {
+impl<const MIRRORED: bool> Known for Once<MIRRORED> {
     const STREAMS: bool = false;
-    const PICKED: Option<[usize; 2]> = Some([0, 0]);
-    const ONE: Option<[bool; 5]> = Some([false, true, false, false, true]);
+    const PICKED: Option<[usize; 2]> = Some([MIRRORED as usize; 2]);
+    const ONE: Option<[bool; 5]> = Some([MIRRORED, !MIRRORED, MIRRORED, MIRRORED, true]);
 }
 
 /// Whether argument `n` is read.
@@ -570,7 +571,7 @@ impl<T> Argument<'_, T> {
 /// [`choose`] by a comparison alone.
 ///
 /// # Safety
-/// As for [`all_of`].
+/// As for [`all_of`], but what it knows of the arguments.
 #[inline(always)]
 unsafe fn by<V: Vector, C: Choice, const STREAMS: bool>(
     arguments: &[Argument<'_, V::Element>; 5],
@@ -580,7 +581,7 @@ unsafe fn by<V: Vector, C: Choice, const STREAMS: bool>(
     let [x, limit, chosen, other, _] = arguments;
     let compared = !STREAMS && chosen.is(x) && other.is(limit);
     let swapped = !STREAMS && chosen.is(limit) && other.is(x);
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: guaranteed by the caller. What the loops know of the arguments was compared.
     unsafe {
         match (compared, swapped, [x.scalar, limit.scalar]) {
             (true, _, [false, false]) => all_of::<V, By<C>, Compared<false, false>>(arguments, width, out),
@@ -598,14 +599,14 @@ unsafe fn by<V: Vector, C: Choice, const STREAMS: bool>(
 /// that are all vectors.
 ///
 /// # Safety
-/// As for [`all_of`].
+/// As for [`all_of`], but what it knows of the arguments.
 #[inline(always)]
 unsafe fn vectors<V: Vector, C: Choice, const STREAMS: bool>(
     arguments: &[Argument<'_, V::Element>; 5],
     width: usize,
     out: &mut [V::Element],
 ) {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: guaranteed by the caller. What the loops know of the arguments was compared.
     unsafe {
         if STREAMS || arguments[..4].iter().any(|argument| argument.scalar) {
             all_of::<V, By<C>, Nothing<STREAMS>>(arguments, width, out);
@@ -618,7 +619,7 @@ unsafe fn vectors<V: Vector, C: Choice, const STREAMS: bool>(
 /// [`choose`] by [`Comparison::Wins`], where the half is one value.
 ///
 /// # Safety
-/// As for [`all_of`].
+/// As for [`all_of`], but what it knows of the arguments.
 #[inline(always)]
 unsafe fn wins<V: Vector, const STREAMS: bool>(
     arguments: &[Argument<'_, V::Element>; 5],
@@ -627,7 +628,7 @@ unsafe fn wins<V: Vector, const STREAMS: bool>(
 ) {
     let [x, limit, chosen, half, _] = arguments;
     let is_usual = !STREAMS && half.scalar && !chosen.scalar;
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: guaranteed by the caller. What the loops know of the arguments was compared.
     unsafe {
         match (is_usual, [x.scalar, limit.scalar]) {
             (true, [false, false]) => all_of::<V, By<Wins>, Kinds<false, false, true>>(arguments, width, out),
@@ -641,7 +642,7 @@ unsafe fn wins<V: Vector, const STREAMS: bool>(
 /// [`choose`] with a factor.
 ///
 /// # Safety
-/// As for [`all_of`].
+/// As for [`all_of`], but what it knows of the arguments.
 #[inline(always)]
 unsafe fn scaled<V: Vector, R: Ruled, const STREAMS: bool>(
     arguments: &[Argument<'_, V::Element>; 5],
@@ -649,11 +650,16 @@ unsafe fn scaled<V: Vector, R: Ruled, const STREAMS: bool>(
     out: &mut [V::Element],
 ) {
     let [x, limit, chosen, other, factor] = arguments;
-    let is_once = !STREAMS && chosen.is(x) && other.is(x);
-    // SAFETY: guaranteed by the caller.
+    let is_once = |value: &Argument<'_, V::Element>, limit: &Argument<'_, V::Element>| {
+        let are_ones = [value.scalar, limit.scalar, factor.scalar] == [false, true, true];
+        !STREAMS && are_ones && chosen.is(value) && other.is(value)
+    };
+    // SAFETY: guaranteed by the caller. What the loops know of the arguments was compared.
     unsafe {
-        if is_once && [x.scalar, limit.scalar, factor.scalar] == [false, true, true] {
-            all_of::<V, R, Once>(arguments, width, out);
+        if is_once(x, limit) {
+            all_of::<V, R, Once<false>>(arguments, width, out);
+        } else if is_once(limit, x) {
+            all_of::<V, R, Once<true>>(arguments, width, out);
         } else {
             all_of::<V, R, Nothing<STREAMS>>(arguments, width, out);
         }
@@ -672,7 +678,8 @@ impl<T: Vector<Element = T>> Row<T> {
     /// Vector `k` of argument `n` from element `at` on, or the vector of its value, which is `ones[n]`.
     ///
     /// # Safety
-    /// The machine has the instructions of `V`. The row has the elements, unless the argument is one value.
+    /// The machine has the instructions of `V`. The row has the elements, unless the argument is one value. If
+    /// it is and that is not known, there is a vector of it at `from[n]`.
     #[inline(always)]
     unsafe fn read<V: Vector<Element = T>, K: Known>(
         &self,
@@ -736,7 +743,7 @@ unsafe fn all_of<V: Vector, R: Ruled, K: Known>(
 ///
 /// # Safety
 /// The machine has the instructions of `V`. Each argument that is read has as many elements as `out`, or is
-/// one value.
+/// one value, as in [`Row::read`].
 #[inline(always)]
 unsafe fn choose_in_row<V: Vector, R: Ruled, K: Known>(
     row: &Row<V::Element>,

@@ -41,7 +41,7 @@ pub(super) enum Class {
 const BITS: u32 = 9;
 
 /// A key, followed by a link. The key of no links is 1.
-const fn with(key: u64, op: ChainOp, class: Class) -> u64 {
+pub(super) const fn with(key: u64, op: ChainOp, class: Class) -> u64 {
     let class = match class {
         Class::Again(link) => link as u64,
         Class::Vector => 13,
@@ -197,7 +197,8 @@ macro_rules! loops {
                 type Value = value!((); $($op)*);
                 const HAS_EXP: bool = ends_with_exp(&[$(ChainOp::$op),*]);
             }
-            if const { <$vector>::ARE_FLOATS || are_of_integers(&[$(ChainOp::$op),*]) } && $key == Listed::KEY {
+            let has_loop = const { <$vector>::ARE_FLOATS || are_of_integers(&[$(ChainOp::$op),*]) };
+            if has_loop && $key == Listed::KEY {
                 let mut arguments = [$first; Listed::CLASSES.len()];
                 for (argument, link) in arguments[1..].iter_mut().zip($links) {
                     *argument = link;
@@ -207,7 +208,7 @@ macro_rules! loops {
                 };
                 <$level>::section(rows);
                 #[cfg(test)]
-                TAKEN.with(|taken| taken.set(taken.get() + 1));
+                TAKEN.with(|taken| taken.set((taken.get().0 + 1, $key)));
                 return true;
             }
         }
@@ -352,6 +353,7 @@ unsafe fn vector<V: ChainVector, F: Frequent, const N: usize>(
 
 #[cfg(test)]
 thread_local! {
-    /// How often a loop was taken on this thread, for tests: its results are those of any chain.
-    pub(super) static TAKEN: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+    /// How often a loop was taken on this thread, and the key of the last one, for tests: the results are
+    /// those of any chain.
+    pub(super) static TAKEN: std::cell::Cell<(usize, u64)> = const { std::cell::Cell::new((0, 0)) };
 }

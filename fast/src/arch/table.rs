@@ -150,7 +150,7 @@ impl<T> Chains<T> {
     }
 
     /// A chain from its first argument through its links, over a number of rows. If `fetches` is set and it
-    /// has exp, it prefetches its operands.
+    /// has functions, it prefetches its operands.
     #[inline]
     pub(crate) fn run(
         &self,

@@ -8,8 +8,8 @@
 //! of a slice, except that any NaN counts as any other.
 //!
 //! The functions are written over the vectors of a level, of which a single number is one; log and power once
-//! for both types, with the constants of `real.rs`. exp is part of the loop of chains; the others are loops
-//! of their own (`levels.rs`), whose last group of vectors overlaps the one before.
+//! for both types, with the constants of `real.rs`. exp and tanh are links of chains; tanh and the others
+//! are loops of their own (`levels.rs`), whose last group of vectors overlaps the one before.
 //!
 //! exp and log look up tables of sixteen entries (eight for exp in f32), which stay in registers where the
 //! level has instructions for it; tanh divides once in f64, and in f32 looks up the coefficients of a

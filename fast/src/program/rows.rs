@@ -18,7 +18,8 @@ const SHORTEST_ROW_OF_FUNCTION: usize = 400;
 /// [`SHORTEST_ROW`] for the derivative of a maximum, and for choices by a column among other values than
 /// those that are compared, whose loop finds out in every row which arguments are one value. (By a column,
 /// select(x<y,y,y) over rows of 80 to 264 bytes takes 1.2 to 1.9 of the time in place, and over rows of 400
-/// 0.86. By a row, the derivative takes 1.3 over 32x32 in f32.)
+/// 0.86. By a row, the derivative takes 1.3 of the time in place, over
+/// 32x32 in f32.)
 const SHORTEST_ROW_OF_CHOICE: usize = 384;
 
 /// The bytes of the shortest row over which the chain or the choice that is the root of a graph runs in
@@ -52,23 +53,27 @@ fn is_exp_of_two(graph: &Graph, root: u32) -> bool {
 }
 
 /// Whether a choice is one of the two values that it compares, as in a rectifier, or one of them as it is or
-/// multiplied, as in a leaky one. There are loops that know what such choices read.
+/// multiplied, as in a leaky one. There are loops that know what such choices read, if the other value and
+/// the factor are numbers.
 fn is_of_compared(graph: &Graph, choice: u32) -> bool {
     let call = |at: u32| match graph.values[at as usize].kind {
         ValueKind::Call { function, arguments } => Some((function, arguments)),
         ValueKind::Operand(_) | ValueKind::Constant(_) | ValueKind::Slope { .. } => None,
     };
     let Some((Function::Select, [condition, chosen, other])) = call(choice) else { return false };
-    let Some((_, [x, limit, _])) = call(condition) else { return false };
+    let Some((function, [x, limit, _])) = call(condition) else { return false };
+    let is_order =
+        matches!(function, Function::Less | Function::LessEqual | Function::Greater | Function::GreaterEqual);
     let is_multiple = |value: u32, of: u32| match call(value) {
         Some((Function::Multiply, [a, b, _])) => a == of || b == of,
         _ => false,
     };
     let is_compared = |value: u32| value == x || value == limit;
     let are_both = is_compared(chosen) && is_compared(other) && chosen != other;
-    are_both
-        || is_compared(chosen) && is_multiple(other, chosen)
-        || is_compared(other) && is_multiple(chosen, other)
+    is_order
+        && (are_both
+            || is_compared(chosen) && is_multiple(other, chosen)
+            || is_compared(other) && is_multiple(chosen, other))
 }
 
 /// [`SHORTEST_ROW_OF_FUNCTION`] for values that are added up while they are computed. (With rows of 256
