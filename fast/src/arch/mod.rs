@@ -12,7 +12,8 @@
 //! | `few` | two to four calls of integers in one loop |
 //! | `frequent` | frequent chains, each as one loop |
 //! | `condition` | two comparisons of floats in one loop |
-//! | `choice` | choices among floats, in vectors |
+//! | `choice` | choices among floats, in vectors: maxima and minima, and choices that are added up |
+//! | `choose` | choices by a comparison that are stored |
 //! | `halves` | the functions of f16 and bf16, and their conversions |
 //! | `group` | what the links of a chain do to a group of vectors |
 //! | `vector`, `x86_64`, `compare` | the vector type of each level |
@@ -43,6 +44,7 @@
 mod across;
 mod chain;
 mod choice;
+mod choose;
 #[cfg(target_arch = "x86_64")]
 mod compare;
 mod condition;
@@ -78,7 +80,8 @@ use crate::math::{f32, f64, tanh};
 
 pub(crate) use across::ROWS;
 pub(crate) use chain::{ChainKind, ChainOp, Link};
-pub(crate) use choice::{Argument, Branch, Comparison, Rule};
+pub(crate) use choice::{Argument, Comparison};
+pub(crate) use choose::{Branch, Rule};
 pub(crate) use condition::{Arguments, Condition, Order};
 pub(crate) use expand::{MAX_REPEAT, Pairing, Repeat};
 pub(crate) use grid::GridOperand;

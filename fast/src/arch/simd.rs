@@ -6,7 +6,8 @@
 //! floats, and [`ChainVector`] and [`LevelIntegers`] for its vectors of integers.
 
 use super::chain::Link;
-use super::choice::{self, Argument, Comparison, Rule};
+use super::choice::{self, Argument, Comparison};
+use super::choose::{self, Rule};
 use super::condition::{Arguments, Formula};
 use super::element::{Bits, Element};
 use super::expand::{self, Pairing, Repeat};
@@ -380,7 +381,7 @@ macro_rules! entry_points {
             out: &mut [V::Element],
         ) {
             // SAFETY: as in `chain`.
-            unsafe { choice::choose::<V>(rule, arguments, rows, stores, out) }
+            unsafe { choose::choose::<V>(rule, arguments, rows, stores, out) }
         }
 
         $(#[target_feature(enable = $features)])?

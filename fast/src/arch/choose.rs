@@ -1,0 +1,483 @@
+//! One of two values by a comparison of two others, stored in rows. There are loops for what is known of the
+//! arguments: a value that is compared and chosen is read once, and one value in a row stays in a register.
+//! (The time is measured in `benches/sweep`.)
+//!
+//! The last vector of a row overlaps the one before, unless stores are non-temporal.
+
+use super::choice::{Argument, Choice, Comparison, GROUP, Wins};
+use super::group::counted;
+use super::ops::{Equal, Greater, GreaterEqual};
+use super::stream::NonTemporal;
+use super::vector::Vector;
+use std::marker::PhantomData;
+use std::ops::Range;
+
+/// How a value is computed from `x`, `limit`, `chosen`, `other` and `factor`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rule {
+    /// By a comparison alone. The factor is not read.
+    By(Comparison),
+    /// By [`Comparison::Greater`] or [`Comparison::GreaterEqual`], where one of the two values is multiplied
+    /// by the factor first, as in a leaky rectifier.
+    Scaled { or_equal: bool, branch: Branch },
+}
+
+/// One of two values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Branch {
+    Chosen,
+    Other,
+}
+
+/// A [`Rule`].
+trait Ruled {
+    const SCALED: bool;
+    fn of<V: Vector>(x: V, limit: V, chosen: V, other: V, factor: V) -> V;
+}
+
+/// [`Rule::By`]
+struct By<C>(PhantomData<C>);
+
+impl<C: Choice> Ruled for By<C> {
+    const SCALED: bool = false;
+
+    #[inline(always)]
+    fn of<V: Vector>(x: V, limit: V, chosen: V, other: V, _: V) -> V {
+        C::of(x, limit, chosen, other)
+    }
+}
+
+/// [`Branch::Chosen`] of [`Rule::Scaled`]
+struct ChosenTimes<C>(PhantomData<C>);
+
+impl<C: Choice> Ruled for ChosenTimes<C> {
+    const SCALED: bool = true;
+
+    #[inline(always)]
+    fn of<V: Vector>(x: V, limit: V, chosen: V, other: V, factor: V) -> V {
+        C::of(x, limit, chosen.multiply(factor), other)
+    }
+}
+
+/// [`Branch::Other`] of [`Rule::Scaled`]
+struct OtherTimes<C>(PhantomData<C>);
+
+impl<C: Choice> Ruled for OtherTimes<C> {
+    const SCALED: bool = true;
+
+    #[inline(always)]
+    fn of<V: Vector>(x: V, limit: V, chosen: V, other: V, factor: V) -> V {
+        C::of(x, limit, chosen, other.multiply(factor))
+    }
+}
+
+/// `out = if x op limit { chosen } else { other }`, or what the rule says, in each of `rows` rows. Whole
+/// vectors are stored non-temporally if that is allowed.
+///
+/// # Safety
+/// The machine has the instructions of `V`.
+#[inline(always)]
+pub(super) unsafe fn choose<V: Vector>(
+    rule: Rule,
+    arguments: &[Argument<'_, V::Element>; 5],
+    rows: usize,
+    stores: Option<&NonTemporal>,
+    out: &mut [V::Element],
+) {
+    if out.is_empty() {
+        return;
+    }
+    let width = if rows == 1 { out.len() } else { out.len().checked_div(rows).unwrap_or(0) };
+    let enough = |argument: &Argument<'_, V::Element>| argument.is_long_enough(rows, width);
+    assert!(rows * width == out.len(), "the output of a choice is not made of whole rows");
+    let read = match rule {
+        Rule::By(_) => &arguments[..4],
+        Rule::Scaled { .. } => &arguments[..],
+    };
+    assert!(read.iter().all(enough), "an argument of a choice is shorter than its output");
+    // SAFETY: the caller guarantees the instructions. By the assertions, a row has elements, and each
+    // argument that the rule reads has those of all rows.
+    unsafe {
+        match stores {
+            Some(_) => choose_by::<V, true>(rule, arguments, width, out),
+            None => choose_by::<V, false>(rule, arguments, width, out),
+        }
+    }
+}
+
+/// [`choose`], with whole vectors stored non-temporally or none.
+///
+/// # Safety
+/// As for [`all_of`], but what it knows of the arguments.
+#[inline(always)]
+unsafe fn choose_by<V: Vector, const STREAMS: bool>(
+    rule: Rule,
+    arguments: &[Argument<'_, V::Element>; 5],
+    width: usize,
+    out: &mut [V::Element],
+) {
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        match rule {
+            Rule::By(Comparison::Greater) => by::<V, Greater, STREAMS>(arguments, width, out),
+            Rule::By(Comparison::GreaterEqual) => by::<V, GreaterEqual, STREAMS>(arguments, width, out),
+            Rule::By(Comparison::Equal) => vectors::<V, Equal, STREAMS>(arguments, width, out),
+            Rule::By(Comparison::Wins) => wins::<V, STREAMS>(arguments, width, out),
+            Rule::Scaled { or_equal: false, branch: Branch::Chosen } => {
+                scaled::<V, ChosenTimes<Greater>, STREAMS>(arguments, width, out);
+            }
+            Rule::Scaled { or_equal: true, branch: Branch::Chosen } => {
+                scaled::<V, ChosenTimes<GreaterEqual>, STREAMS>(arguments, width, out);
+            }
+            Rule::Scaled { or_equal: false, branch: Branch::Other } => {
+                scaled::<V, OtherTimes<Greater>, STREAMS>(arguments, width, out);
+            }
+            Rule::Scaled { or_equal: true, branch: Branch::Other } => {
+                scaled::<V, OtherTimes<GreaterEqual>, STREAMS>(arguments, width, out);
+            }
+        }
+    }
+}
+
+/// What a loop knows about the arguments and the result.
+trait Known {
+    /// Whether whole vectors of the result are stored non-temporally. What else is known of the arguments
+    /// then saves nothing, because the loop waits for memory.
+    const STREAMS: bool;
+    /// Which of x and the limit the two values are, `chosen` and then `other`, so that they are not read
+    /// again.
+    const PICKED: Option<[usize; 2]>;
+    /// Whether each argument is one value in a row, so that it stays in a register.
+    const ONE: Option<[bool; 5]>;
+}
+
+/// Nothing about the arguments.
+struct Nothing<const STREAMS: bool>;
+/// Which arguments are one value. `chosen` is not.
+struct Kinds<const X: bool, const LIMIT: bool, const OTHER: bool>;
+/// The result is x if the comparison holds, otherwise the limit.
+struct Compared<const X: bool, const LIMIT: bool>;
+/// The result is the limit if the comparison holds, otherwise x.
+struct Swapped<const X: bool, const LIMIT: bool>;
+/// Both values are x, of which one is multiplied by the factor, as in a leaky rectifier. The limit and the
+/// factor are one value. If it is mirrored, x and the limit are exchanged.
+struct Once<const MIRRORED: bool>;
+
+impl<const STREAMS: bool> Known for Nothing<STREAMS> {
+    const STREAMS: bool = STREAMS;
+    const PICKED: Option<[usize; 2]> = None;
+    const ONE: Option<[bool; 5]> = None;
+}
+
+impl<const X: bool, const LIMIT: bool, const OTHER: bool> Known for Kinds<X, LIMIT, OTHER> {
+    const STREAMS: bool = false;
+    const PICKED: Option<[usize; 2]> = None;
+    const ONE: Option<[bool; 5]> = Some([X, LIMIT, false, OTHER, false]);
+}
+
+impl<const X: bool, const LIMIT: bool> Known for Compared<X, LIMIT> {
+    const STREAMS: bool = false;
+    const PICKED: Option<[usize; 2]> = Some([0, 1]);
+    const ONE: Option<[bool; 5]> = Some([X, LIMIT, X, LIMIT, false]);
+}
+
+impl<const X: bool, const LIMIT: bool> Known for Swapped<X, LIMIT> {
+    const STREAMS: bool = false;
+    const PICKED: Option<[usize; 2]> = Some([1, 0]);
+    const ONE: Option<[bool; 5]> = Some([X, LIMIT, LIMIT, X, false]);
+}
+
+impl<const MIRRORED: bool> Known for Once<MIRRORED> {
+    const STREAMS: bool = false;
+    const PICKED: Option<[usize; 2]> = Some([MIRRORED as usize; 2]);
+    const ONE: Option<[bool; 5]> = Some([MIRRORED, !MIRRORED, MIRRORED, MIRRORED, true]);
+}
+
+/// Whether argument `n` is read.
+const fn reads<R: Ruled, K: Known>(n: usize) -> bool {
+    match n {
+        0 | 1 => true,
+        2 | 3 => K::PICKED.is_none(),
+        _ => R::SCALED,
+    }
+}
+
+/// Whether argument `n`, which is read, is one value in a row, if that is known.
+const fn is_one<K: Known>(n: usize) -> Option<bool> {
+    match K::ONE {
+        Some(ones) => Some(ones[n]),
+        None => None,
+    }
+}
+
+impl<T> Argument<'_, T> {
+    /// Whether this is the same argument as another one.
+    #[inline(always)]
+    fn is(&self, other: &Self) -> bool {
+        self.values.as_ptr() == other.values.as_ptr()
+            && (self.step, self.scalar) == (other.step, other.scalar)
+    }
+}
+
+/// [`choose`] by a comparison alone.
+///
+/// # Safety
+/// As for [`all_of`], but what it knows of the arguments.
+#[inline(always)]
+unsafe fn by<V: Vector, C: Choice, const STREAMS: bool>(
+    arguments: &[Argument<'_, V::Element>; 5],
+    width: usize,
+    out: &mut [V::Element],
+) {
+    let [x, limit, chosen, other, _] = arguments;
+    let compared = !STREAMS && chosen.is(x) && other.is(limit);
+    let swapped = !STREAMS && chosen.is(limit) && other.is(x);
+    // SAFETY: guaranteed by the caller. What the loops know of the arguments was compared.
+    unsafe {
+        match (compared, swapped, [x.scalar, limit.scalar]) {
+            (true, _, [false, false]) => all_of::<V, By<C>, Compared<false, false>>(arguments, width, out),
+            (true, _, [false, true]) => all_of::<V, By<C>, Compared<false, true>>(arguments, width, out),
+            (true, _, [true, false]) => all_of::<V, By<C>, Compared<true, false>>(arguments, width, out),
+            (_, true, [false, false]) => all_of::<V, By<C>, Swapped<false, false>>(arguments, width, out),
+            (_, true, [false, true]) => all_of::<V, By<C>, Swapped<false, true>>(arguments, width, out),
+            (_, true, [true, false]) => all_of::<V, By<C>, Swapped<true, false>>(arguments, width, out),
+            _ => vectors::<V, C, STREAMS>(arguments, width, out),
+        }
+    }
+}
+
+/// [`choose`] by a comparison of values that need not be those that are chosen. There is a loop for arguments
+/// that are all vectors.
+///
+/// # Safety
+/// As for [`all_of`], but what it knows of the arguments.
+#[inline(always)]
+unsafe fn vectors<V: Vector, C: Choice, const STREAMS: bool>(
+    arguments: &[Argument<'_, V::Element>; 5],
+    width: usize,
+    out: &mut [V::Element],
+) {
+    // SAFETY: guaranteed by the caller. What the loops know of the arguments was compared.
+    unsafe {
+        if STREAMS || arguments[..4].iter().any(|argument| argument.scalar) {
+            all_of::<V, By<C>, Nothing<STREAMS>>(arguments, width, out);
+        } else {
+            all_of::<V, By<C>, Kinds<false, false, false>>(arguments, width, out);
+        }
+    }
+}
+
+/// [`choose`] by [`Comparison::Wins`], where the half is one value.
+///
+/// # Safety
+/// As for [`all_of`], but what it knows of the arguments.
+#[inline(always)]
+unsafe fn wins<V: Vector, const STREAMS: bool>(
+    arguments: &[Argument<'_, V::Element>; 5],
+    width: usize,
+    out: &mut [V::Element],
+) {
+    let [x, limit, chosen, half, _] = arguments;
+    let is_usual = !STREAMS && half.scalar && !chosen.scalar;
+    // SAFETY: guaranteed by the caller. What the loops know of the arguments was compared.
+    unsafe {
+        match (is_usual, [x.scalar, limit.scalar]) {
+            (true, [false, false]) => all_of::<V, By<Wins>, Kinds<false, false, true>>(arguments, width, out),
+            (true, [false, true]) => all_of::<V, By<Wins>, Kinds<false, true, true>>(arguments, width, out),
+            (true, [true, false]) => all_of::<V, By<Wins>, Kinds<true, false, true>>(arguments, width, out),
+            _ => all_of::<V, By<Wins>, Nothing<STREAMS>>(arguments, width, out),
+        }
+    }
+}
+
+/// [`choose`] with a factor.
+///
+/// # Safety
+/// As for [`all_of`], but what it knows of the arguments.
+#[inline(always)]
+unsafe fn scaled<V: Vector, R: Ruled, const STREAMS: bool>(
+    arguments: &[Argument<'_, V::Element>; 5],
+    width: usize,
+    out: &mut [V::Element],
+) {
+    let [x, limit, chosen, other, factor] = arguments;
+    let is_once = |value: &Argument<'_, V::Element>, limit: &Argument<'_, V::Element>| {
+        let are_ones = [value.scalar, limit.scalar, factor.scalar] == [false, true, true];
+        !STREAMS && are_ones && chosen.is(value) && other.is(value)
+    };
+    // SAFETY: guaranteed by the caller. What the loops know of the arguments was compared.
+    unsafe {
+        if is_once(x, limit) {
+            all_of::<V, R, Once<false>>(arguments, width, out);
+        } else if is_once(limit, x) {
+            all_of::<V, R, Once<true>>(arguments, width, out);
+        } else {
+            all_of::<V, R, Nothing<STREAMS>>(arguments, width, out);
+        }
+    }
+}
+
+/// The arguments of one row.
+struct Row<T> {
+    from: [*const T; 5],
+    /// No bits for an argument that is one value, of which there is a vector, otherwise all bits. Only of
+    /// arguments of which it is not known.
+    masks: [usize; 5],
+}
+
+impl<T: Vector<Element = T>> Row<T> {
+    /// Vector `k` of argument `n` from element `at` on, or the vector of its value, which is `ones[n]`.
+    ///
+    /// # Safety
+    /// The machine has the instructions of `V`. The row has the elements, unless the argument is one value. If
+    /// it is and that is not known, there is a vector of it at `from[n]`.
+    #[inline(always)]
+    unsafe fn read<V: Vector<Element = T>, K: Known>(
+        &self,
+        ones: &[V; 5],
+        n: usize,
+        [at, k]: [usize; 2],
+    ) -> V {
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            match is_one::<K>(n) {
+                Some(true) => ones[n],
+                Some(false) => V::load(self.from[n].add(at + k * V::WIDTH)),
+                None => {
+                    let mask = self.masks[n];
+                    V::load(self.from[n].add((at & mask) + k * (V::WIDTH & mask)))
+                }
+            }
+        }
+    }
+}
+
+/// [`choose`] by one rule.
+///
+/// # Safety
+/// The machine has the instructions of `V`. `out` is made of rows of `width` elements, and each argument that
+/// the rule reads has the values of all of them. The arguments are as `K` says.
+#[inline(always)]
+unsafe fn all_of<V: Vector, R: Ruled, K: Known>(
+    arguments: &[Argument<'_, V::Element>; 5],
+    width: usize,
+    out: &mut [V::Element],
+) {
+    let mut starts = arguments.map(|argument| argument.values.as_ptr());
+    // SAFETY: the caller guarantees the instructions.
+    let none = unsafe { V::splat(V::Element::default()) };
+    let (mut ones, mut spread) = ([none; 5], [none; 5]);
+    let spread = spread.as_mut_ptr();
+    for out in out.chunks_exact_mut(width) {
+        let mut row = Row { from: starts, masks: [usize::MAX; 5] };
+        // SAFETY: guaranteed by the caller, as the row has a value of each argument that is read, and there
+        // are five vectors.
+        unsafe {
+            counted!(n in 5 => {
+                match is_one::<K>(n) {
+                    _ if !reads::<R, K>(n) => {}
+                    Some(true) => ones[n] = V::splat(*starts[n]),
+                    None if arguments[n].scalar => {
+                        spread.add(n).write(V::splat(*starts[n]));
+                        (row.from[n], row.masks[n]) = (spread.add(n).cast(), 0);
+                    }
+                    Some(false) | None => {}
+                }
+                starts[n] = starts[n].wrapping_add(arguments[n].step);
+            });
+            choose_in_row::<V, R, K>(&row, &ones, out);
+        }
+    }
+}
+
+/// [`choose`] in one row.
+///
+/// # Safety
+/// The machine has the instructions of `V`. Each argument that is read has as many elements as `out`, or is
+/// one value, as in [`Row::read`].
+#[inline(always)]
+unsafe fn choose_in_row<V: Vector, R: Ruled, K: Known>(
+    row: &Row<V::Element>,
+    ones: &[V; 5],
+    out: &mut [V::Element],
+) {
+    let (count, mut at) = (out.len(), 0);
+    let to = out.as_mut_ptr();
+    // SAFETY: guaranteed by the caller; every vector ends at `count` or before. Non-temporal stores begin at
+    // the boundary and advance by whole vectors.
+    unsafe {
+        if K::STREAMS {
+            let boundary = to.align_offset(size_of::<V>()).min(count);
+            one_by_one::<V, R, K>(row, 0..boundary, to);
+            at = boundary;
+        }
+        while count - at >= GROUP * V::WIDTH {
+            chosen::<V, R, K, GROUP>(row, ones, at, to);
+            at += GROUP * V::WIDTH;
+        }
+        while count - at >= V::WIDTH {
+            chosen::<V, R, K, 1>(row, ones, at, to);
+            at += V::WIDTH;
+        }
+        // Non-temporal stores must not be repeated.
+        if !K::STREAMS && at < count && count >= V::WIDTH {
+            return chosen::<V, R, K, 1>(row, ones, count - V::WIDTH, to);
+        }
+        one_by_one::<V, R, K>(row, at..count, to);
+    }
+}
+
+/// Some elements of a row of the result, `to`.
+///
+/// # Safety
+/// As for [`choose_in_row`]. The row has the elements.
+#[inline(always)]
+unsafe fn one_by_one<V: Vector, R: Ruled, K: Known>(
+    row: &Row<V::Element>,
+    elements: Range<usize>,
+    to: *mut V::Element,
+) {
+    if elements.is_empty() {
+        return;
+    }
+    let mut ones = [V::Element::default(); 5];
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        counted!(n in 5 => {
+            if is_one::<K>(n) == Some(true) && reads::<R, K>(n) {
+                ones[n] = *row.from[n];
+            }
+        });
+        for at in elements {
+            chosen::<V::Element, R, K, 1>(row, &ones, at, to);
+        }
+    }
+}
+
+/// `U` vectors of a row of the result, `to`, from element `at` on.
+///
+/// # Safety
+/// As for [`choose_in_row`]. The row has the elements. If vectors are stored non-temporally, element `at` is
+/// aligned to a vector.
+#[inline(always)]
+unsafe fn chosen<V: Vector, R: Ruled, K: Known, const U: usize>(
+    row: &Row<V::Element>,
+    ones: &[V; 5],
+    at: usize,
+    to: *mut V::Element,
+) {
+    counted!(k in U => {
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            let compared = [row.read::<V, K>(ones, 0, [at, k]), row.read::<V, K>(ones, 1, [at, k])];
+            let [chosen, other] = match K::PICKED {
+                Some([chosen, other]) => [compared[chosen], compared[other]],
+                None => [row.read::<V, K>(ones, 2, [at, k]), row.read::<V, K>(ones, 3, [at, k])],
+            };
+            let factor = if R::SCALED { row.read::<V, K>(ones, 4, [at, k]) } else { other };
+            let value = R::of(compared[0], compared[1], chosen, other, factor);
+            let to = to.add(at + k * V::WIDTH);
+            if K::STREAMS && V::WIDTH > 1 { value.store_non_temporal(to) } else { value.store(to) }
+        }
+    });
+}
