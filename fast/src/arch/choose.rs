@@ -329,8 +329,8 @@ impl<T: Vector<Element = T>> Row<T> {
     /// Vector `k` of argument `n` from element `at` on, or the vector of its value, which is `ones[n]`.
     ///
     /// # Safety
-    /// The machine has the instructions of `V`. The row has the elements, unless the argument is one value. If
-    /// it is and that is not known, there is a vector of it at `from[n]`.
+    /// The machine has the instructions of `V`. The row has the elements, unless the argument is one value.
+    /// If it is and that is not known, there is a vector of it at `from[n]`.
     #[inline(always)]
     unsafe fn read<V: Vector<Element = T>, K: Known>(
         &self,
