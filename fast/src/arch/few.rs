@@ -57,41 +57,26 @@ impl<A: Value, M: Fold, O: Fold> Value for (A, M, O) {
     }
 }
 
-/// The square of a value. Its link has no argument.
-pub(super) struct Squared<A>(PhantomData<A>);
+/// Declares what an operation without an argument makes of a value.
+macro_rules! unary {
+    ($($name:ident: |$a:ident| $value:expr;)*) => { $(
+        pub(super) struct $name<A>(PhantomData<A>);
 
-impl<A: Value> Value for Squared<A> {
-    const LAST: usize = A::LAST + 1;
+        impl<A: Value> Value for $name<A> {
+            const LAST: usize = A::LAST + 1;
 
-    #[inline(always)]
-    fn of<V: ChainVector, const N: usize>(x: &[V; N]) -> V {
-        let a = A::of(x);
-        a.multiply(a)
-    }
+            #[inline(always)]
+            fn of<V: ChainVector, const N: usize>(x: &[V; N]) -> V {
+                let $a = A::of(x);
+                $value
+            }
+        }
+    )* };
 }
-
-/// The absolute value of a value. Its link has no argument.
-pub(super) struct Magnitude<A>(PhantomData<A>);
-
-impl<A: Value> Value for Magnitude<A> {
-    const LAST: usize = A::LAST + 1;
-
-    #[inline(always)]
-    fn of<V: ChainVector, const N: usize>(x: &[V; N]) -> V {
-        A::of(x).abs()
-    }
-}
-
-/// The square root of a value. Its link has no argument.
-pub(super) struct Root<A>(PhantomData<A>);
-
-impl<A: Value> Value for Root<A> {
-    const LAST: usize = A::LAST + 1;
-
-    #[inline(always)]
-    fn of<V: ChainVector, const N: usize>(x: &[V; N]) -> V {
-        A::of(x).sqrt()
-    }
+unary! {
+    Squared: |a| a.multiply(a);
+    Magnitude: |a| a.abs();
+    Root: |a| a.sqrt();
 }
 
 /// The [`Value`] that some links make of another one. An exp at the end is left out.
