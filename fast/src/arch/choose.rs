@@ -110,7 +110,7 @@ pub(super) unsafe fn choose<V: Vector>(
 /// # Safety
 /// As for [`all_of`], but what it knows of the arguments.
 #[inline(always)]
-unsafe fn choose_by<V: Vector, const STREAMS: bool>(
+unsafe fn choose_by<V: Vector, const NON_TEMPORAL: bool>(
     rule: Rule,
     arguments: &[Argument<'_, V::Element>; 5],
     width: usize,
@@ -119,21 +119,21 @@ unsafe fn choose_by<V: Vector, const STREAMS: bool>(
     // SAFETY: guaranteed by the caller.
     unsafe {
         match rule {
-            Rule::By(Comparison::Greater) => by::<V, Greater, STREAMS>(arguments, width, out),
-            Rule::By(Comparison::GreaterEqual) => by::<V, GreaterEqual, STREAMS>(arguments, width, out),
-            Rule::By(Comparison::Equal) => vectors::<V, Equal, STREAMS>(arguments, width, out),
-            Rule::By(Comparison::Wins) => wins::<V, STREAMS>(arguments, width, out),
+            Rule::By(Comparison::Greater) => by::<V, Greater, NON_TEMPORAL>(arguments, width, out),
+            Rule::By(Comparison::GreaterEqual) => by::<V, GreaterEqual, NON_TEMPORAL>(arguments, width, out),
+            Rule::By(Comparison::Equal) => vectors::<V, Equal, NON_TEMPORAL>(arguments, width, out),
+            Rule::By(Comparison::Wins) => wins::<V, NON_TEMPORAL>(arguments, width, out),
             Rule::Scaled { or_equal: false, branch: Branch::Chosen } => {
-                scaled::<V, ChosenTimes<Greater>, STREAMS>(arguments, width, out);
+                scaled::<V, ChosenTimes<Greater>, NON_TEMPORAL>(arguments, width, out);
             }
             Rule::Scaled { or_equal: true, branch: Branch::Chosen } => {
-                scaled::<V, ChosenTimes<GreaterEqual>, STREAMS>(arguments, width, out);
+                scaled::<V, ChosenTimes<GreaterEqual>, NON_TEMPORAL>(arguments, width, out);
             }
             Rule::Scaled { or_equal: false, branch: Branch::Other } => {
-                scaled::<V, OtherTimes<Greater>, STREAMS>(arguments, width, out);
+                scaled::<V, OtherTimes<Greater>, NON_TEMPORAL>(arguments, width, out);
             }
             Rule::Scaled { or_equal: true, branch: Branch::Other } => {
-                scaled::<V, OtherTimes<GreaterEqual>, STREAMS>(arguments, width, out);
+                scaled::<V, OtherTimes<GreaterEqual>, NON_TEMPORAL>(arguments, width, out);
             }
         }
     }
@@ -143,7 +143,7 @@ unsafe fn choose_by<V: Vector, const STREAMS: bool>(
 trait Known {
     /// Whether whole vectors of the result are stored non-temporally. What else is known of the arguments
     /// then saves nothing, because the loop waits for memory.
-    const STREAMS: bool;
+    const NON_TEMPORAL: bool;
     /// Which of x and the limit the two values are, `chosen` and then `other`, so that they are not read
     /// again.
     const PICKED: Option<[usize; 2]>;
@@ -152,7 +152,7 @@ trait Known {
 }
 
 /// Nothing about the arguments.
-struct Nothing<const STREAMS: bool>;
+struct Nothing<const NON_TEMPORAL: bool>;
 /// Which arguments are one value. `chosen` is not.
 struct Kinds<const X: bool, const LIMIT: bool, const OTHER: bool>;
 /// The result is x if the comparison holds, otherwise the limit.
@@ -163,32 +163,32 @@ struct Swapped<const X: bool, const LIMIT: bool>;
 /// factor are one value. If it is mirrored, x and the limit are exchanged.
 struct Once<const MIRRORED: bool>;
 
-impl<const STREAMS: bool> Known for Nothing<STREAMS> {
-    const STREAMS: bool = STREAMS;
+impl<const NON_TEMPORAL: bool> Known for Nothing<NON_TEMPORAL> {
+    const NON_TEMPORAL: bool = NON_TEMPORAL;
     const PICKED: Option<[usize; 2]> = None;
     const ONE: Option<[bool; 5]> = None;
 }
 
 impl<const X: bool, const LIMIT: bool, const OTHER: bool> Known for Kinds<X, LIMIT, OTHER> {
-    const STREAMS: bool = false;
+    const NON_TEMPORAL: bool = false;
     const PICKED: Option<[usize; 2]> = None;
     const ONE: Option<[bool; 5]> = Some([X, LIMIT, false, OTHER, false]);
 }
 
 impl<const X: bool, const LIMIT: bool> Known for Compared<X, LIMIT> {
-    const STREAMS: bool = false;
+    const NON_TEMPORAL: bool = false;
     const PICKED: Option<[usize; 2]> = Some([0, 1]);
     const ONE: Option<[bool; 5]> = Some([X, LIMIT, X, LIMIT, false]);
 }
 
 impl<const X: bool, const LIMIT: bool> Known for Swapped<X, LIMIT> {
-    const STREAMS: bool = false;
+    const NON_TEMPORAL: bool = false;
     const PICKED: Option<[usize; 2]> = Some([1, 0]);
     const ONE: Option<[bool; 5]> = Some([X, LIMIT, LIMIT, X, false]);
 }
 
 impl<const MIRRORED: bool> Known for Once<MIRRORED> {
-    const STREAMS: bool = false;
+    const NON_TEMPORAL: bool = false;
     const PICKED: Option<[usize; 2]> = Some([MIRRORED as usize; 2]);
     const ONE: Option<[bool; 5]> = Some([MIRRORED, !MIRRORED, MIRRORED, MIRRORED, true]);
 }
@@ -224,14 +224,14 @@ impl<T> Argument<'_, T> {
 /// # Safety
 /// As for [`all_of`], but what it knows of the arguments.
 #[inline(always)]
-unsafe fn by<V: Vector, C: Choice, const STREAMS: bool>(
+unsafe fn by<V: Vector, C: Choice, const NON_TEMPORAL: bool>(
     arguments: &[Argument<'_, V::Element>; 5],
     width: usize,
     out: &mut [V::Element],
 ) {
     let [x, limit, chosen, other, _] = arguments;
-    let compared = !STREAMS && chosen.is(x) && other.is(limit);
-    let swapped = !STREAMS && chosen.is(limit) && other.is(x);
+    let compared = !NON_TEMPORAL && chosen.is(x) && other.is(limit);
+    let swapped = !NON_TEMPORAL && chosen.is(limit) && other.is(x);
     // SAFETY: guaranteed by the caller. What the loops know of the arguments was compared.
     unsafe {
         match (compared, swapped, [x.scalar, limit.scalar]) {
@@ -241,7 +241,7 @@ unsafe fn by<V: Vector, C: Choice, const STREAMS: bool>(
             (_, true, [false, false]) => all_of::<V, By<C>, Swapped<false, false>>(arguments, width, out),
             (_, true, [false, true]) => all_of::<V, By<C>, Swapped<false, true>>(arguments, width, out),
             (_, true, [true, false]) => all_of::<V, By<C>, Swapped<true, false>>(arguments, width, out),
-            _ => vectors::<V, C, STREAMS>(arguments, width, out),
+            _ => vectors::<V, C, NON_TEMPORAL>(arguments, width, out),
         }
     }
 }
@@ -252,15 +252,15 @@ unsafe fn by<V: Vector, C: Choice, const STREAMS: bool>(
 /// # Safety
 /// As for [`all_of`], but what it knows of the arguments.
 #[inline(always)]
-unsafe fn vectors<V: Vector, C: Choice, const STREAMS: bool>(
+unsafe fn vectors<V: Vector, C: Choice, const NON_TEMPORAL: bool>(
     arguments: &[Argument<'_, V::Element>; 5],
     width: usize,
     out: &mut [V::Element],
 ) {
     // SAFETY: guaranteed by the caller. What the loops know of the arguments was compared.
     unsafe {
-        if STREAMS || arguments[..4].iter().any(|argument| argument.scalar) {
-            all_of::<V, By<C>, Nothing<STREAMS>>(arguments, width, out);
+        if NON_TEMPORAL || arguments[..4].iter().any(|argument| argument.scalar) {
+            all_of::<V, By<C>, Nothing<NON_TEMPORAL>>(arguments, width, out);
         } else {
             all_of::<V, By<C>, Kinds<false, false, false>>(arguments, width, out);
         }
@@ -272,20 +272,20 @@ unsafe fn vectors<V: Vector, C: Choice, const STREAMS: bool>(
 /// # Safety
 /// As for [`all_of`], but what it knows of the arguments.
 #[inline(always)]
-unsafe fn wins<V: Vector, const STREAMS: bool>(
+unsafe fn wins<V: Vector, const NON_TEMPORAL: bool>(
     arguments: &[Argument<'_, V::Element>; 5],
     width: usize,
     out: &mut [V::Element],
 ) {
     let [x, limit, chosen, half, _] = arguments;
-    let is_usual = !STREAMS && half.scalar && !chosen.scalar;
+    let is_usual = !NON_TEMPORAL && half.scalar && !chosen.scalar;
     // SAFETY: guaranteed by the caller. What the loops know of the arguments was compared.
     unsafe {
         match (is_usual, [x.scalar, limit.scalar]) {
             (true, [false, false]) => all_of::<V, By<Wins>, Kinds<false, false, true>>(arguments, width, out),
             (true, [false, true]) => all_of::<V, By<Wins>, Kinds<false, true, true>>(arguments, width, out),
             (true, [true, false]) => all_of::<V, By<Wins>, Kinds<true, false, true>>(arguments, width, out),
-            _ => all_of::<V, By<Wins>, Nothing<STREAMS>>(arguments, width, out),
+            _ => all_of::<V, By<Wins>, Nothing<NON_TEMPORAL>>(arguments, width, out),
         }
     }
 }
@@ -295,7 +295,7 @@ unsafe fn wins<V: Vector, const STREAMS: bool>(
 /// # Safety
 /// As for [`all_of`], but what it knows of the arguments.
 #[inline(always)]
-unsafe fn scaled<V: Vector, R: Ruled, const STREAMS: bool>(
+unsafe fn scaled<V: Vector, R: Ruled, const NON_TEMPORAL: bool>(
     arguments: &[Argument<'_, V::Element>; 5],
     width: usize,
     out: &mut [V::Element],
@@ -303,7 +303,7 @@ unsafe fn scaled<V: Vector, R: Ruled, const STREAMS: bool>(
     let [x, limit, chosen, other, factor] = arguments;
     let is_once = |value: &Argument<'_, V::Element>, limit: &Argument<'_, V::Element>| {
         let are_ones = [value.scalar, limit.scalar, factor.scalar] == [false, true, true];
-        !STREAMS && are_ones && chosen.is(value) && other.is(value)
+        !NON_TEMPORAL && are_ones && chosen.is(value) && other.is(value)
     };
     // SAFETY: guaranteed by the caller. What the loops know of the arguments was compared.
     unsafe {
@@ -312,7 +312,7 @@ unsafe fn scaled<V: Vector, R: Ruled, const STREAMS: bool>(
         } else if is_once(limit, x) {
             all_of::<V, R, Once<true>>(arguments, width, out);
         } else {
-            all_of::<V, R, Nothing<STREAMS>>(arguments, width, out);
+            all_of::<V, R, Nothing<NON_TEMPORAL>>(arguments, width, out);
         }
     }
 }
@@ -374,14 +374,15 @@ unsafe fn all_of<V: Vector, R: Ruled, K: Known>(
         // are five vectors.
         unsafe {
             counted!(n in 5 => {
-                match is_one::<K>(n) {
-                    _ if !reads::<R, K>(n) => {}
-                    Some(true) => ones[n] = V::splat(*starts[n]),
-                    None if arguments[n].scalar => {
-                        spread.add(n).write(V::splat(*starts[n]));
-                        (row.from[n], row.masks[n]) = (spread.add(n).cast(), 0);
+                if reads::<R, K>(n) {
+                    match is_one::<K>(n) {
+                        Some(true) => ones[n] = V::splat(*starts[n]),
+                        None if arguments[n].scalar => {
+                            spread.add(n).write(V::splat(*starts[n]));
+                            (row.from[n], row.masks[n]) = (spread.add(n).cast(), 0);
+                        }
+                        Some(false) | None => {}
                     }
-                    Some(false) | None => {}
                 }
                 starts[n] = starts[n].wrapping_add(arguments[n].step);
             });
@@ -406,7 +407,7 @@ unsafe fn choose_in_row<V: Vector, R: Ruled, K: Known>(
     // SAFETY: guaranteed by the caller; every vector ends at `count` or before. Non-temporal stores begin at
     // the boundary and advance by whole vectors.
     unsafe {
-        if K::STREAMS {
+        if K::NON_TEMPORAL {
             let boundary = to.align_offset(size_of::<V>()).min(count);
             one_by_one::<V, R, K>(row, 0..boundary, to);
             at = boundary;
@@ -420,7 +421,7 @@ unsafe fn choose_in_row<V: Vector, R: Ruled, K: Known>(
             at += V::WIDTH;
         }
         // Non-temporal stores must not be repeated.
-        if !K::STREAMS && at < count && count >= V::WIDTH {
+        if !K::NON_TEMPORAL && at < count && count >= V::WIDTH {
             return chosen::<V, R, K, 1>(row, ones, count - V::WIDTH, to);
         }
         one_by_one::<V, R, K>(row, at..count, to);
@@ -477,7 +478,7 @@ unsafe fn chosen<V: Vector, R: Ruled, K: Known, const U: usize>(
             let factor = if R::SCALED { row.read::<V, K>(ones, 4, [at, k]) } else { other };
             let value = R::of(compared[0], compared[1], chosen, other, factor);
             let to = to.add(at + k * V::WIDTH);
-            if K::STREAMS && V::WIDTH > 1 { value.store_non_temporal(to) } else { value.store(to) }
+            if K::NON_TEMPORAL && V::WIDTH > 1 { value.store_non_temporal(to) } else { value.store(to) }
         }
     });
 }
