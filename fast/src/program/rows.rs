@@ -18,8 +18,7 @@ const SHORTEST_ROW_OF_FUNCTION: usize = 400;
 /// [`SHORTEST_ROW`] for the derivative of a maximum, and for choices by a column among other values than
 /// those that are compared, whose loop finds out in every row which arguments are one value. (By a column,
 /// select(x<y,y,y) over rows of 80 to 264 bytes takes 1.2 to 1.9 of the time in place, and over rows of 400
-/// 0.86. By a row, the derivative takes 1.3 of the time in place, over
-/// 32x32 in f32.)
+/// 0.86. By a row, the derivative takes 1.3 of the time in place, over 32x32 in f32.)
 const SHORTEST_ROW_OF_CHOICE: usize = 384;
 
 /// The bytes of the shortest row over which the chain or the choice that is the root of a graph runs in
