@@ -125,6 +125,47 @@ fn choices_run_over_long_rows_in_place() {
     }
 }
 
+/// A leaky rectifier is a choice of one of the values that are compared, too, whichever of them is first. Other
+/// choices, and those by equality, take longer rows.
+#[test]
+fn choices_of_multiples_run_over_short_rows_in_place() {
+    use Function as F;
+    let [x, y] = [0, 1].map(Expression::operand);
+    let call = |function, two: [&Expression; 2]| Expression::call(function, two.map(Clone::clone)).unwrap();
+    let product = call(F::Multiply, [&x, &y]);
+    let choice = |function, compared, chosen: &Expression, other: &Expression| {
+        let condition = call(function, compared);
+        Expression::call(F::Select, [condition, chosen.clone(), other.clone()]).unwrap()
+    };
+    for (expression, want) in [
+        (choice(F::Greater, [&x, &y], &x, &product), "choice of rows"),
+        (choice(F::Less, [&x, &y], &product, &x), "choice of rows"),
+        (choice(F::Greater, [&x, &y], &product, &product), "tiles"),
+        (choice(F::Greater, [&x, &y], &y, &y), "tiles"),
+        (choice(F::Equal, [&x, &y], &x, &y), "tiles"),
+    ] {
+        let operation = Operation::Elementwise { expression: expression.clone() };
+        let plan = plan_of_two(1f64, [[300, 33], [300, 1]], operation);
+        assert_eq!(plan.route_name(), want, "{expression:?}");
+    }
+}
+
+/// Rows of narrow integers should fill most of their vectors, of 32 bytes or more. Those of others need not.
+#[test]
+fn rows_of_narrow_integers_that_leave_vectors_empty_are_gathered() {
+    let [x, y] = [0, 1].map(Expression::operand);
+    let product = Expression::call(Function::Multiply, [x, y.clone()]).unwrap();
+    let expression = Expression::call(Function::Subtract, [product, y]).unwrap();
+    let operation = || Operation::Elementwise { expression: expression.clone() };
+    assert_eq!(plan_of_two(1u32, [[300, 33], [300, 1]], operation()).route_name(), "chain of rows");
+    if Level::detect().vector_bytes() >= 32 {
+        for (width, want) in [(33, "tiles"), (60, "chain of rows")] {
+            let plan = plan_of_two(1u16, [[300, width], [300, 1]], operation());
+            assert_eq!(plan.route_name(), want, "rows of {width}");
+        }
+    }
+}
+
 #[test]
 fn tiles_of_ragged_rows_are_whole_cache_lines() {
     use Function as F;
