@@ -9,7 +9,7 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 use crate::Level;
-use crate::arch::{ChainKind, ChainOp, Link, Table};
+use crate::arch::{ChainKind, ChainOp, Link, Table, is_intel};
 use crate::buffers::{Input, Output, Stored};
 use crate::dispatch::by_bank;
 use crate::execute::Links;
@@ -252,7 +252,7 @@ impl FoldCall {
         let out = T::output(output);
         // Only chains with functions prefetch, and only these are asked how much there is to read and to
         // write.
-        let fetches = self.kind == ChainKind::WithFunctions && {
+        let fetches = self.kind == ChainKind::WithFunctions && is_intel() && {
             let read = inputs.iter().map(Input::bytes).sum::<usize>();
             are_beyond_caches(read.saturating_add(size_of_val(out)))
         };

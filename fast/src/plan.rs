@@ -426,7 +426,7 @@ impl Plan {
             non_temporal: tiled.non_temporal,
             fetches: are_beyond_caches(read),
             fetches_for_sums: are_beyond_caches(read) && is_intel(),
-            fetches_for_functions: are_beyond_caches(read.saturating_add(written)),
+            fetches_for_functions: are_beyond_caches(read.saturating_add(written)) && is_intel(),
         }
     }
 

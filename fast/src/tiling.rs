@@ -224,8 +224,10 @@ impl Tiling {
         *self = Tiling::default();
         // The innermost axes that fit into a tile as a whole, and then the part of the next one that does.
         let (mut whole, mut inside) = (1, 0);
-        while inside < axes.lengths.len() && whole * axes.lengths[inside] <= block {
-            whole *= axes.lengths[inside];
+        while let Some(&length) = axes.lengths.get(inside)
+            && whole * length <= if inside == 0 { wide } else { block }
+        {
+            whole *= length;
             inside += 1;
         }
         let mut chunk = 1;

@@ -2,7 +2,7 @@
 
 use super::{Task, fold_route, general};
 use crate::Level;
-use crate::arch::table;
+use crate::arch::{is_intel, table};
 use crate::lower::{Lowered, lower};
 use crate::problem::Problem;
 use crate::route::Route;
@@ -163,6 +163,27 @@ fn rows_of_narrow_integers_that_leave_vectors_empty_are_gathered() {
             let plan = plan_of_two(1u16, [[300, width], [300, 1]], operation());
             assert_eq!(plan.route_name(), want, "rows of {width}");
         }
+    }
+}
+
+/// A row that is longer than a register but fits into a tile without one is a tile, so that all rows are
+/// computed at once. A large result is stored non-temporally unless its functions take longer than memory; on
+/// Intel, which was not compared, always.
+#[test]
+fn large_results_of_functions_are_stored_by_what_takes_longer() {
+    use Function as F;
+    let [x, y] = [0, 1].map(Expression::operand);
+    let exp_of = |function| {
+        let argument = Expression::call(function, [x.clone(), y.clone()]).unwrap();
+        Operation::Elementwise { expression: Expression::call(F::Exp, [argument]).unwrap() }
+    };
+    let shape = [512, 2048];
+    for (function, other, by_memory) in [(F::Subtract, [512, 1], false), (F::Multiply, shape, true)] {
+        let plan = plan_of_two(1f64, [shape, other], exp_of(function));
+        let Route::General(tiled) = plan.route() else { panic!("{:?}", plan.route_name()) };
+        let (is_x86, tiles) = (cfg!(target_arch = "x86_64"), tiled.tiling.tiles);
+        assert_eq!(tiled.non_temporal, is_x86 && (by_memory || is_intel()), "{function:?}");
+        assert!(by_memory || tiled.program.in_rows && tiles == 512, "{function:?}: {tiles} tiles");
     }
 }
 
