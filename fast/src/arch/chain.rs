@@ -292,7 +292,6 @@ pub(super) unsafe fn run<
         }
         // Long rows are prefetched and stored non-temporally by the loop over groups, where that is wanted.
         if const { KIND == WITH_FUNCTIONS && V::WIDTH > 1 }
-            && rows > 1
             && width >= V::WIDTH
             && (!how.fetches && !how.non_temporal || width < const { SHORT_ROW / size_of::<V::Element>() })
             && frequent::rows::<L, V, true>(first, links, (rows, width), out)

@@ -77,15 +77,17 @@ unary! {
     Squared: |a| a.multiply(a);
     Magnitude: |a| a.abs();
     Root: |a| a.sqrt();
+    Negated: |a| a.negate();
 }
 
-/// The [`Value`] that some links make of another one. An exp at the end is left out.
+/// The [`Value`] that some links make of another one, until exp.
 macro_rules! value {
     ($value:ty;) => { $value };
-    ($value:ty; Exp) => { $value };
+    ($value:ty; Exp $($more:ident)*) => { $value };
     ($value:ty; Square $($more:ident)*) => { value!(Squared<$value>; $($more)*) };
     ($value:ty; Abs $($more:ident)*) => { value!(Magnitude<$value>; $($more)*) };
     ($value:ty; Sqrt $($more:ident)*) => { value!(Root<$value>; $($more)*) };
+    ($value:ty; Negate $($more:ident)*) => { value!(Negated<$value>; $($more)*) };
     ($value:ty; PlusNext $op:ident $($more:ident)*) => { value!(($value, Add, $op); $($more)*) };
     ($value:ty; MinusNext $op:ident $($more:ident)*) => { value!(($value, Subtract, $op); $($more)*) };
     ($value:ty; TimesNext $op:ident $($more:ident)*) => { value!(($value, Multiply, $op); $($more)*) };

@@ -12,10 +12,12 @@
 //! | `S; Multiply V; Add S; Multiply 1; Add S` | `(a * x + b) * x + c` |
 //! | `V; Multiply 0; TimesNext V; Add 2` | `x * x + y * y` |
 //! | `V; Subtract S; Exp N` | softmax's `exp(x - max)` |
+//!
+//! Of the functions that take long, a loop may have one exp.
 
 use super::chain::{ChainOp, Link};
-use super::few::{Magnitude, Root, Squared, Value, value};
-use super::group::{ChainVector, SubtractFrom, counted};
+use super::few::{Magnitude, Negated, Root, Squared, Value, value};
+use super::group::{ChainVector, DivideInto, SubtractFrom, counted};
 use super::ops::{Add, Maximum, Minimum, Multiply, Subtract};
 use super::simd::{Section, Simd};
 use super::stream::LINE;
@@ -56,7 +58,7 @@ const _: () = assert!((LINKS + 1) * (BITS as usize) < 64 && (ChainOp::Tanh as u3
 /// The key of a chain that is not too long. `one_row` says that there is no other row.
 #[inline(always)]
 fn key<T>(first: &Link<'_, T>, links: &[Link<'_, T>], one_row: bool) -> Option<u64> {
-    if !(2..=LINKS).contains(&links.len()) {
+    if !(1..=LINKS).contains(&links.len()) {
         return None;
     }
     let mut key = with(1, ChainOp::Add, if first.scalar { Class::Scalar } else { Class::Vector });
@@ -81,9 +83,11 @@ trait Frequent {
     const KEY: u64;
     /// What the first argument is, and that of each link.
     const CLASSES: &'static [Class];
-    /// The value of all links, or of all but the last one, exp.
+    /// The value of all links, or of those in front of exp.
     type Value: Value;
+    /// Whether there is an exp, and what the links after it make of its value.
     const HAS_EXP: bool;
+    type After: Value;
 }
 
 /// Calls another macro with the chains.
@@ -143,11 +147,12 @@ macro_rules! chains {
     };
 }
 
-/// Calls another macro with the chains that end with exp.
+/// Calls another macro with the chains with exp.
 macro_rules! chains_with_exp {
     ($macro:ident $arguments:tt) => {
         $macro! {
             $arguments
+            [V; Exp N]
             [V; Add S; Exp N]
             [V; Add V; Exp N]
             [V; Subtract S; Exp N]
@@ -157,9 +162,13 @@ macro_rules! chains_with_exp {
             [S; Add V; Exp N]
             [S; Subtract V; Exp N]
             [S; Multiply V; Exp N]
+            // Sigmoid and swish.
+            [V; Negate N; Exp N; Add S; DivideInto S]
+            [V; Negate N; Exp N; Add S; DivideInto 0]
         }
     };
 }
+
 /// The class that is noted in a list.
 macro_rules! class {
     (V) => {
@@ -195,7 +204,8 @@ macro_rules! loops {
                 };
                 const CLASSES: &'static [Class] = &[class!($first_class), $(class!($class)),*];
                 type Value = value!((); $($op)*);
-                const HAS_EXP: bool = ends_with_exp(&[$(ChainOp::$op),*]);
+                const HAS_EXP: bool = have_exp(&[$(ChainOp::$op),*]);
+                type After = after!(1; $($op)*);
             }
             let has_loop = const { <$vector>::ARE_FLOATS || are_of_integers(&[$(ChainOp::$op),*]) };
             if has_loop && $key == Listed::KEY {
@@ -215,8 +225,32 @@ macro_rules! loops {
     )* };
 }
 
-const fn ends_with_exp(ops: &[ChainOp]) -> bool {
-    matches!(ops, [.., ChainOp::Exp])
+/// The [`Value`] that the links after exp make of it. `$at` counts the links.
+macro_rules! after {
+    ($at:expr;) => { () };
+    ($at:expr; Exp $($more:ident)*) => { value!(Taken<{ $at }>; $($more)*) };
+    ($at:expr; $op:ident $($more:ident)*) => { after!($at + 1; $($more)*) };
+}
+
+/// The argument at an index.
+struct Taken<const AT: usize>;
+
+impl<const AT: usize> Value for Taken<AT> {
+    const LAST: usize = AT;
+
+    #[inline(always)]
+    fn of<V: ChainVector, const N: usize>(x: &[V; N]) -> V {
+        x[AT]
+    }
+}
+
+/// Whether exp is among some operations.
+const fn have_exp(ops: &[ChainOp]) -> bool {
+    match ops {
+        [] => false,
+        [ChainOp::Exp, ..] => true,
+        [_, more @ ..] => have_exp(more),
+    }
 }
 
 /// Whether integers have all of some operations.
@@ -279,7 +313,10 @@ impl<V: ChainVector, F: Frequent, const N: usize> Section for Rows<'_, V, F, N> 
 
     #[inline(always)]
     unsafe fn compute(self) {
-        const { assert!(N == F::CLASSES.len() && N == F::Value::LAST + 1 + F::HAS_EXP as usize && V::WIDTH > 1) }
+        const {
+            let last = if F::HAS_EXP { F::After::LAST } else { F::Value::LAST };
+            assert!(N == F::CLASSES.len() && N == last + 1 && N <= LINKS + 1 && V::WIDTH > 1);
+        }
         let Rows { arguments, rows, width, out, .. } = self;
         let (mut from, mut steps) = ([arguments[0].values.as_ptr(); N], [0; N]);
         counted!(n in N => {
@@ -297,26 +334,13 @@ impl<V: ChainVector, F: Frequent, const N: usize> Section for Rows<'_, V, F, N> 
                 });
                 let mut at = 0;
                 while width - at >= GROUP * V::WIDTH {
-                    let mut a = [ones[0]; GROUP];
-                    counted!(k in GROUP => {
-                        a[k] = vector::<V, F, N>(&from, &ones, at + k * V::WIDTH);
-                    });
-                    if const { F::HAS_EXP } {
-                        a = V::exp(a);
-                    }
-                    counted!(k in GROUP => {
-                        a[k].write(to.add(at + k * V::WIDTH));
-                    });
+                    group::<V, F, N, GROUP>(&from, &ones, at, to.add(at));
                     at += GROUP * V::WIDTH;
                 }
                 // The last vector ends with the row.
                 while at < width {
                     let here = at.min(width - V::WIDTH);
-                    let mut a = [vector::<V, F, N>(&from, &ones, here)];
-                    if const { F::HAS_EXP } {
-                        a = V::exp(a);
-                    }
-                    a[0].write(to.add(here));
+                    group::<V, F, N, 1>(&from, &ones, here, to.add(here));
                     at += V::WIDTH;
                 }
                 to = to.wrapping_add(width);
@@ -328,17 +352,50 @@ impl<V: ChainVector, F: Frequent, const N: usize> Section for Rows<'_, V, F, N> 
     }
 }
 
-/// One vector of a row, from element `at` on, before exp.
+/// `U` vectors of a row, from element `at` on, which are stored at `to`.
+///
+/// # Safety
+/// The machine has the instructions of `V`. From the address of each argument that is a vector, the row has
+/// the elements, and so does `to`.
+#[inline(always)]
+unsafe fn group<V: ChainVector, F: Frequent, const N: usize, const U: usize>(
+    from: &[*const V::Element; N],
+    ones: &[V; N],
+    at: usize,
+    to: *mut V::Element,
+) {
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        let mut a = [ones[0]; U];
+        counted!(k in U => {
+            a[k] = F::Value::of(&arguments::<V, F, N>(from, ones, at + k * V::WIDTH));
+        });
+        if const { F::HAS_EXP } {
+            a = V::exp(a);
+            counted!(k in U => {
+                let mut x = arguments::<V, F, N>(from, ones, at + k * V::WIDTH);
+                // Its place among the arguments is free, because it has none itself.
+                x[const { F::Value::LAST + 1 }] = a[k];
+                a[k] = F::After::of(&x);
+            });
+        }
+        counted!(k in U => {
+            a[k].write(to.add(k * V::WIDTH));
+        });
+    }
+}
+
+/// One vector of each argument of a row, from element `at` on. What is not used is not read.
 ///
 /// # Safety
 /// The machine has the instructions of `V`. From the address of each argument that is a vector, the row has
 /// the elements.
 #[inline(always)]
-unsafe fn vector<V: ChainVector, F: Frequent, const N: usize>(
+unsafe fn arguments<V: ChainVector, F: Frequent, const N: usize>(
     from: &[*const V::Element; N],
     ones: &[V; N],
     at: usize,
-) -> V {
+) -> [V; N] {
     let mut x = *ones;
     counted!(n in N => {
         match F::CLASSES[n] {
@@ -348,7 +405,7 @@ unsafe fn vector<V: ChainVector, F: Frequent, const N: usize>(
             Class::Scalar | Class::Nothing => {}
         }
     });
-    F::Value::of(&x)
+    x
 }
 
 #[cfg(test)]
