@@ -75,16 +75,15 @@ unsafe fn of_row<V: Vector, const N: usize>(row: &[V::Element]) -> V::Element {
             });
             at += N * V::WIDTH;
         }
-        for lane in &mut lanes {
-            if count - at < V::WIDTH {
-                if at < count {
-                    *lane = lane.add(V::load_first(from.add(at), count - at));
-                }
-                break;
+        let left = count - at;
+        // The lanes stay in registers if their numbers are known.
+        counted!(k in N => {
+            if left >= (k + 1) * V::WIDTH {
+                lanes[k] = lanes[k].add(V::load(from.add(at + k * V::WIDTH)));
+            } else if left > k * V::WIDTH {
+                lanes[k] = lanes[k].add(V::load_first(from.add(at + k * V::WIDTH), left - k * V::WIDTH));
             }
-            *lane = lane.add(V::load(from.add(at)));
-            at += V::WIDTH;
-        }
+        });
         total(lanes)
     }
 }
