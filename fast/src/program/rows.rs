@@ -15,18 +15,21 @@ use broadcheck_spec::Function;
 /// to 0.95 by a column, and with rows of 400, 1.1.)
 const SHORTEST_ROW_OF_FUNCTION: usize = 400;
 
-/// [`SHORTEST_ROW`] for the derivative of a maximum, and for choices by a column among other values than
-/// those that are compared, whose loop finds out in every row which arguments are one value. (By a column,
-/// select(x<y,y,y) over rows of 80 to 264 bytes takes 1.2 to 1.9 of the time in place, and over rows of 400
-/// 0.86. By a row, the derivative takes 1.3 of the time in place, over 32x32 in f32.)
+/// [`SHORTEST_ROW`] for choices by a column among other values than those that are compared, whose loop finds
+/// out in every row which arguments are one value. (By a column, select(x<y,y,y) over rows of 80 to 264 bytes
+/// takes 1.2 to 1.9 of the time in place, and over rows of 400 0.86.)
 const SHORTEST_ROW_OF_CHOICE: usize = 384;
+
+/// [`SHORTEST_ROW`] for the derivative of a maximum. (With rows of 96 to 256 bytes, it takes 0.74 to 0.98 of
+/// the time in place by a row and 0.66 to 0.89 by a column; with rows of 80 bytes, 1.14 and 1.04.)
+const SHORTEST_ROW_OF_DERIVATIVE: usize = 96;
 
 /// The bytes of the shortest row over which the chain or the choice that is the root of a graph runs in
 /// place. `by_column` is whether an operand has one value in each row.
 pub(crate) fn shortest_row(graph: &Graph, root: u32, by_column: bool) -> usize {
     let kind = graph.values[root as usize].kind;
     if matches!(kind, ValueKind::Slope { slope: Slope::Winner, .. }) {
-        SHORTEST_ROW_OF_CHOICE
+        SHORTEST_ROW_OF_DERIVATIVE
     } else if matches!(kind, ValueKind::Call { function: Function::Select, .. }) {
         if by_column && !is_of_compared(graph, root) { SHORTEST_ROW_OF_CHOICE } else { SHORTEST_ROW }
     } else if has_function(graph) && !is_exp_of_two(graph, root) {
