@@ -15,6 +15,7 @@ use crate::scratch::{BankCall, FloatBank, Lane};
 use crate::tiling::Axes;
 use broadcheck_spec::{DType, Function};
 use smallvec::SmallVec;
+use std::ops::Range;
 
 /// The bytes of the shortest row, half a block of the kernels. Shorter ones are gathered: what is left of a
 /// block at the end of each row would take longer.
@@ -140,6 +141,18 @@ impl<const N: usize> RowAxes<N> {
             rows = rows.saturating_mul(length);
         }
         (!over.is_empty()).then_some((RowAxes(over), rows))
+    }
+
+    /// The length of the axis, if there is only one.
+    pub(crate) fn only(&self) -> Option<usize> {
+        (self.0.len() == 1).then(|| self.0[0].length)
+    }
+
+    /// The position of each operand for some of the rows along the innermost axis.
+    pub(crate) fn rows(&self, starts: [usize; N], rows: Range<usize>) -> impl Iterator<Item = [usize; N]> {
+        let steps = self.0.first().map_or([0; N], |axis| axis.steps);
+        let row = |at: usize| i64::try_from(at).unwrap_or(i64::MAX);
+        rows.map(move |at| std::array::from_fn(|k| moved(starts[k], row(at).wrapping_mul(steps[k]))))
     }
 
     /// Calls `row` with the position of each operand for every row, in the order of the rows.
