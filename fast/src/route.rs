@@ -462,22 +462,22 @@ pub(crate) fn compile<'a>(
     };
     let (mut tiling, mut program) = (Tiling::default(), Program::default());
     let (block, line) = (REGISTER_BYTES / widest(graph), CACHE_LINE / widest(graph));
-    let mut is_one_tile = false;
+    let (mut is_one_tile, mut gathers) = (false, false);
     if count <= block {
         tiling = Tiling::whole(shape, count, layouts.iter().copied());
         schedule((task.table, task.half), &mut program, scheduled, &tiling, non_temporal, access_of)?;
         is_one_tile = program.live * count <= LIVE_BYTES;
-        if is_one_tile && (task.is_sum || !program.gathers_for_rows(&tiling)) {
+        gathers = program.gathers_for_rows(&tiling);
+        if is_one_tile && (task.is_sum || !gathers && !program.prepares_for_few(&tiling)) {
             return Ok(TiledProgram { tiling, program, used, non_temporal });
         }
     }
     let axes = Axes::of(shape, &layouts);
     let by_column = axes.axis(0).is_some_and(|(_, steps)| steps.contains(&0));
     let shortest = shortest_row(graph, root, by_column);
-    let takes_rows = |row: usize| {
-        let bytes = row.saturating_mul(size_of_dtype(task.dtype));
-        bytes >= shortest && takes_rows(level, dtype, bytes)
-    };
+    let bytes_of = |row: usize| row.saturating_mul(size_of_dtype(task.dtype));
+    let takes_rows = |row: usize| bytes_of(row) >= shortest && takes_rows(level, dtype, bytes_of(row));
+    let is_long_for_few = |row: usize| bytes_of(row) >= SHORTEST_ROW_OF_FEW;
     let row = axes.innermost();
     let panel = |tiling: &mut Tiling| {
         if !task.is_sum && tiling.loops.len() > 1 {
@@ -494,14 +494,16 @@ pub(crate) fn compile<'a>(
         }
         schedule((task.table, task.half), &mut program, scheduled, &tiling, non_temporal, access_of)?;
         let gathers = !task.is_sum && program.gathers_for_rows(&tiling);
+        let prepares = !task.is_sum && program.prepares_for_few(&tiling);
         let (live, in_rows, powers) = (program.live, program.in_rows, program.powers_of_vectors());
-        Ok(Attempt { full: tiling.full, live, gathers, in_rows, powers })
+        Ok(Attempt { full: tiling.full, live, gathers, prepares, in_rows, powers })
     };
     'attempts: {
         // One tile would gather operands for its last step. If the rows are long enough, it runs over them in
         // place.
         if is_one_tile {
-            if row >= count || !takes_rows(row) || !attempt(row, row)?.in_rows {
+            let pays_off = row < count && (gathers || is_long_for_few(row)) && takes_rows(row);
+            if !pays_off || !attempt(row, row)?.in_rows {
                 attempt(count, count)?;
             }
             break 'attempts;
@@ -527,7 +529,8 @@ pub(crate) fn compile<'a>(
             attempt(made.full, made.full)?;
         }
         // If the last step can run over rows in place, nothing is gathered for it.
-        if made.gathers && row < made.full && takes_rows(row) && !attempt(row, row)?.in_rows {
+        let pays_off = made.gathers || made.prepares && is_long_for_few(row);
+        if pays_off && row < made.full && takes_rows(row) && !attempt(row, row)?.in_rows {
             attempt(made.full, made.full)?;
         }
     }
@@ -538,8 +541,8 @@ pub(crate) fn compile<'a>(
 /// Whether the functions of a chain at the end take longer than memory takes for its operands and its result.
 /// Ordinary stores then have the time to read what they overwrite; non-temporal ones come in bursts, of which
 /// a core has few under way at once. (On an AMD EPYC, over 4,000,000 elements in f64 and f32, x/(1+exp(-x)),
-/// gelu and exp(x-max) take 0.8 to 0.93 of the time with ordinary stores and without prefetching, and exp(x*y)
-/// 1.2 times as long, `benches/expressions`.)
+/// gelu and exp(x-max) take 0.8 to 0.93 of the time with ordinary stores and without prefetching, and
+/// exp(x*y) 1.2 times as long, `benches/expressions`.)
 fn computes_longer(program: &Program, tiling: &Tiling, dtype: DType) -> bool {
     let Some(Step { work: Work::Chain { .. }, .. }) = program.steps.last() else { return false };
     // In the time of moving one vector.
@@ -573,14 +576,20 @@ fn widest(graph: &Graph) -> usize {
     graph.values.iter().map(|value| bytes(bank_of(value.dtype))).max().unwrap_or(8)
 }
 
+/// The bytes of the shortest row that is a tile of its own if there are few tiles, for the sake of what is
+/// computed at first. (By a row, select(x<y,x,y) of f32 over 300x33 would take 1.5 times as long.)
+const SHORTEST_ROW_OF_FEW: usize = 160;
+
 /// What an attempt at tiles and a program came to.
 struct Attempt {
     /// The elements of a tile.
     full: usize,
     /// The bytes of live registers per element.
     live: usize,
-    /// Whether operands are gathered for the last step.
+    /// [`Program::gathers_for_rows`].
     gathers: bool,
+    /// [`Program::prepares_for_few`].
+    prepares: bool,
     /// Whether the last step computes several tiles at once.
     in_rows: bool,
     /// [`Program::powers_of_vectors`].

@@ -99,6 +99,11 @@ impl ChainOp {
         matches!(self, ChainOp::Exp | ChainOp::Tanh)
     }
 
+    /// Whether a vector of it takes as long as several of the others, functions aside.
+    pub(crate) fn is_slow(self) -> bool {
+        matches!(self, ChainOp::Divide | ChainOp::DivideInto | ChainOp::Sqrt)
+    }
+
     /// Whether chains of integers have it: it gives the same bits whether the integers have signs or not.
     pub(crate) const fn is_of_integers(self) -> bool {
         match self {

@@ -95,7 +95,7 @@ fn chains_run_over_rows_of_at_least_a_vector_in_place() {
 }
 
 /// By a column, a choice of one of the two values that are compared runs in place over rows of at least 64
-/// bytes, and the derivative of a maximum over rows of at least 384. By a row they do so over shorter ones,
+/// bytes, and the derivative of a maximum over rows of at least 96. By a row they do so over shorter ones,
 /// too, if there are several tiles: the row is gathered once.
 #[test]
 fn choices_run_over_long_rows_in_place() {
@@ -107,13 +107,13 @@ fn choices_run_over_long_rows_in_place() {
     for (rows, width, chosen_by, largest_by) in [
         (300, 7, ["tiles", "choice of rows"], ["tiles", "choice of rows"]),
         (300, 8, ["choice of rows", "choice of rows"], ["tiles", "choice of rows"]),
-        (300, 47, ["choice of rows", "choice of rows"], ["tiles", "choice of rows"]),
-        (300, 48, ["choice of rows", "choice of rows"], ["choice of rows", "choice of rows"]),
+        (300, 11, ["choice of rows", "choice of rows"], ["tiles", "choice of rows"]),
+        (300, 12, ["choice of rows", "choice of rows"], ["choice of rows", "choice of rows"]),
         (10, 300, ["choice of rows", "choice of rows"], ["choice of rows", "choice of rows"]),
         (10, 7, ["tiles", "tiles"], ["tiles", "tiles"]),
         (10, 8, ["choice of rows", "choice of rows"], ["tiles", "tiles"]),
-        (10, 47, ["choice of rows", "choice of rows"], ["tiles", "tiles"]),
-        (21, 48, ["choice of rows", "choice of rows"], ["choice of rows", "choice of rows"]),
+        (10, 11, ["choice of rows", "choice of rows"], ["tiles", "tiles"]),
+        (21, 12, ["choice of rows", "choice of rows"], ["choice of rows", "choice of rows"]),
     ] {
         for (which, other) in [[rows, 1], [1, width]].into_iter().enumerate() {
             let way = |operation| plan_of_two(1.0f64, [[rows, width], other], operation).route_name();
@@ -125,8 +125,8 @@ fn choices_run_over_long_rows_in_place() {
     }
 }
 
-/// A leaky rectifier is a choice of one of the values that are compared, too, whichever of them is first. Other
-/// choices, and those by equality, take longer rows.
+/// A leaky rectifier is a choice of one of the values that are compared, too, whichever of them is first.
+/// Other choices, and those by equality, take longer rows.
 #[test]
 fn choices_of_multiples_run_over_short_rows_in_place() {
     use Function as F;
@@ -184,6 +184,29 @@ fn large_results_of_functions_are_stored_by_what_takes_longer() {
         let (is_x86, tiles) = (cfg!(target_arch = "x86_64"), tiled.tiling.tiles);
         assert_eq!(tiled.non_temporal, is_x86 && (by_memory || is_intel()), "{function:?}");
         assert!(by_memory || tiled.program.in_rows && tiles == 512, "{function:?}: {tiles} tiles");
+    }
+}
+
+/// What is computed of a row before few tiles is computed of one row, not of a tile of rows, if rows are long
+/// and the last step is fast.
+#[test]
+fn few_tiles_prepare_one_row() {
+    use Function as F;
+    let [x, y] = [0, 1].map(Expression::operand);
+    let call = |function, two: [&Expression; 2]| Expression::call(function, two.map(Clone::clone)).unwrap();
+    let sum = call(F::Add, [&call(F::Multiply, [&x, &x]), &call(F::Multiply, [&y, &y])]);
+    let root = Expression::call(F::Sqrt, [sum.clone()]).unwrap();
+    for (expression, rows, width, is_row) in [
+        (&sum, 20, 33, true),
+        (&sum, 100, 33, true),
+        (&sum, 100, 19, false),
+        (&sum, 1000, 33, false),
+        (&root, 100, 33, false),
+    ] {
+        let operation = Operation::Elementwise { expression: expression.clone() };
+        let plan = plan_of_two(1f64, [[rows, width], [1, width]], operation);
+        let Route::General(tiled) = plan.route() else { panic!("{}", plan.route_name()) };
+        assert_eq!(tiled.tiling.full == width, is_row, "{rows}x{width}: {}", tiled.tiling.full);
     }
 }
 
