@@ -43,11 +43,11 @@ pub(crate) struct Run<'a> {
     pub(crate) non_temporal: bool,
     /// Whether functions of `math` and sums of registers prefetch what the next tile will read.
     pub(crate) fetches: bool,
-    /// Whether sums prefetch the operands of values that they compute and add up at once.
+    /// Whether sums prefetch the operands of values that they compute and add up at once, on Intel.
     pub(crate) fetches_for_sums: bool,
-    /// Whether chains with functions do. For them, the result counts, too; for values that are computed
-    /// first, that of the whole problem. (Where 1.6 MB are read and 0.8 MB written, exp(x*y) takes 0.93 of
-    /// the time.)
+    /// Whether chains with functions do, on Intel. For them, the result counts, too; for values that are
+    /// computed first, that of the whole problem. (Where 1.6 MB are read and 0.8 MB written, exp(x*y) takes
+    /// 0.93 of the time on a Xeon.)
     pub(crate) fetches_for_functions: bool,
 }
 

@@ -250,8 +250,8 @@ impl FoldCall {
         }
         let kernel = T::kernels(table).chains().of(self.kind);
         let out = T::output(output);
-        // Only chains with functions prefetch, and only these are asked how much there is to read and to
-        // write.
+        // Only chains with functions prefetch, on Intel, and only these are asked how much there is to read
+        // and to write.
         let fetches = self.kind == ChainKind::WithFunctions && is_intel() && {
             let read = inputs.iter().map(Input::bytes).sum::<usize>();
             are_beyond_caches(read.saturating_add(size_of_val(out)))

@@ -32,18 +32,18 @@ use smallvec::SmallVec;
 /// result.
 const LIVE_BYTES: usize = 20 << 10;
 
-/// Results of at least this many bytes are written with non-temporal stores.
+/// Results of fewer bytes are not written with non-temporal stores.
 const NON_TEMPORAL_BYTES: usize = 8 << 20;
 
-/// Whether so many bytes do not fit into a second-level cache. Functions of `math` and sums prefetch if those
-/// of their operands do not (`benches/gradients`; on Intel alone, sums of what they compute), chains with
-/// functions if those of their operands and their result do not.
+/// Whether so many bytes do not fit into a second-level cache. Functions of `math` and sums of registers
+/// prefetch if those of their operands do not (`benches/gradients`). On Intel alone, so do sums of what they
+/// compute, and chains with functions if those of their operands and their result do not.
 pub(crate) fn are_beyond_caches(bytes: usize) -> bool {
     bytes >= 2 << 20
 }
 
-/// How many times as many elements as a register has a tile takes that needs no registers, if a single axis
-/// is cut.
+/// How many times as many elements as a register has a tile takes that needs no registers, if it is all or
+/// part of the innermost axis.
 const WIDE: usize = 8;
 
 /// The most elements of a tile with a transposed operand, which takes a register for each row of a panel.
@@ -142,7 +142,8 @@ impl Task {
         half(computed).is_none().then_some(computed)
     }
 
-    /// Whether the result is written with non-temporal stores. Halves are not: their conversion takes longer.
+    /// Whether the result may be written with non-temporal stores. Halves are not: their conversion takes
+    /// longer. Nor are results of long functions, see [`computes_longer`], and rows that a `select` copies.
     fn is_non_temporal(self) -> bool {
         !self.is_sum
             && !self.is_staged
@@ -499,11 +500,11 @@ pub(crate) fn compile<'a>(
         Ok(Attempt { full: tiling.full, live, gathers, prepares, in_rows, powers })
     };
     'attempts: {
-        // One tile would gather operands for its last step. If the rows are long enough, it runs over them in
-        // place.
+        // One tile would gather operands for its last step, or compute something for all of its rows first.
+        // If the rows are long enough, the step runs over them in place.
         if is_one_tile {
             let pays_off = row < count && (gathers || is_long_for_few(row)) && takes_rows(row);
-            if !pays_off || !attempt(row, row)?.in_rows {
+            if pays_off && !attempt(row, row)?.in_rows {
                 attempt(count, count)?;
             }
             break 'attempts;
@@ -528,7 +529,8 @@ pub(crate) fn compile<'a>(
             }
             attempt(made.full, made.full)?;
         }
-        // If the last step can run over rows in place, nothing is gathered for it.
+        // If the last step can run over rows in place, nothing is gathered for it, or what comes before it is
+        // computed for one row only.
         let pays_off = made.gathers || made.prepares && is_long_for_few(row);
         if pays_off && row < made.full && takes_rows(row) && !attempt(row, row)?.in_rows {
             attempt(made.full, made.full)?;
@@ -538,15 +540,17 @@ pub(crate) fn compile<'a>(
     Ok(TiledProgram { tiling, program, used, non_temporal })
 }
 
-/// Whether the functions of a chain at the end take longer than memory takes for its operands and its result.
-/// Ordinary stores then have the time to read what they overwrite; non-temporal ones come in bursts, of which
-/// a core has few under way at once. (On an AMD EPYC, over 4,000,000 elements in f64 and f32, x/(1+exp(-x)),
-/// gelu and exp(x-max) take 0.8 to 0.93 of the time with ordinary stores and without prefetching, and
-/// exp(x*y) 1.2 times as long, `benches/expressions`.)
+/// Whether the functions of the chain at the end take longer than moving its operands and its result to and
+/// from memory. Ordinary stores then have time to read the lines that they overwrite. Non-temporal stores
+/// come in bursts, and a core can have only a few of them in flight. (On an AMD EPYC, over 4,000,000 elements
+/// in f64 and f32, x/(1+exp(-x)), gelu and exp(x-max) take 0.8 to 0.93 of the time with ordinary stores and
+/// without prefetching, and exp(x*y) 1.2 times as long, `benches/expressions`. By a row, which stays in the
+/// caches but counts here, exp(x*y) of f64 takes 1.1 times as long.)
 fn computes_longer(program: &Program, tiling: &Tiling, dtype: DType) -> bool {
-    let Some(Step { work: Work::Chain { .. }, .. }) = program.steps.last() else { return false };
-    // In the time of moving one vector.
+    let Some(&Step { work: Work::Chain { start, end, .. }, .. }) = program.steps.last() else { return false };
+    let links = &program.links[start as usize..end as usize];
     let is_double = size_of_dtype(dtype) == 8;
+    // In units of the time that it takes to move a vector.
     let time = |op: ChainOp| match op {
         ChainOp::Exp => 2,
         ChainOp::Tanh if is_double => 6,
@@ -567,8 +571,8 @@ fn computes_longer(program: &Program, tiling: &Tiling, dtype: DType) -> bool {
         | ChainOp::Sqrt => 0,
     };
     let read = tiling.accesses.iter().filter(|access| access.kind != AccessKind::Splat).count();
-    let has_function = program.links.iter().any(|(op, _)| op.is_function());
-    has_function && program.links.iter().map(|&(op, _)| time(op)).sum::<usize>() > read
+    let has_function = links.iter().any(|(op, _)| op.is_function());
+    has_function && links.iter().map(|&(op, _)| time(op)).sum::<usize>() > read
 }
 
 /// The bytes of the widest type in which a graph is computed. (A register of it has the fewest elements.)
@@ -576,8 +580,9 @@ fn widest(graph: &Graph) -> usize {
     graph.values.iter().map(|value| bytes(bank_of(value.dtype))).max().unwrap_or(8)
 }
 
-/// The bytes of the shortest row that is a tile of its own if there are few tiles, for the sake of what is
-/// computed at first. (By a row, select(x<y,x,y) of f32 over 300x33 would take 1.5 times as long.)
+/// The bytes of the shortest row that is a tile of its own if there are few tiles, so that what comes before
+/// the last step is computed for one row. (By a row, select(x<y,x,y) of f32 over 300x33 would take 1.5 times
+/// as long.)
 const SHORTEST_ROW_OF_FEW: usize = 160;
 
 /// What an attempt at tiles and a program came to.

@@ -96,7 +96,7 @@ pub(crate) fn are_ragged(axes: &Axes, function: Function, size: usize, level: Le
     level == Level::Avx512 && bytes < longest && !bytes.is_multiple_of(64)
 }
 
-/// The most elements of a result, so many that one thread takes them all.
+/// The most elements of a result that one thread computes. Threads share a larger `select`.
 pub(crate) const MOST: usize = 1 << 19;
 
 /// A call over rows.
@@ -171,7 +171,7 @@ impl<const N: usize> RowAxes<N> {
         let Some((_, outer)) = self.0.split_first() else { return };
         let mut positions = starts;
         let mut done: SmallVec<[usize; 2]> = SmallVec::from_elem(0, outer.len());
-        // A result has at most [`MOST`] elements.
+        // A result with outer axes has at most [`MOST`] elements.
         for _ in 0..outer.iter().map(|axis| axis.length).product() {
             block(positions);
             // To the next block: the innermost axis that has one, after the axes inside it began again.

@@ -22,7 +22,7 @@ const SHORTEST_ROW: usize = 32;
 
 /// The same for results of more than [`MOST`] elements, which threads share. (On one thread of an AMD EPYC,
 /// 1000x1000 takes 0.85 of the time in f64 and 0.54 in f32, and 2000x2000 0.9. Shorter rows of such results
-/// were not measured.)
+/// were not measured, nor was this on Intel.)
 const SHORTEST_ROW_OF_LARGE: usize = 4000;
 
 /// A `select` over rows.
@@ -49,7 +49,8 @@ struct SelectOperand {
 
 impl SelectCall {
     /// The call over the axes of the condition and the two branches, which are `(input, offset)`, if the
-    /// condition has one value in each row, and each branch as well or contiguous ones.
+    /// condition has one value in each row, and each branch as well or contiguous ones. `None` if rows are
+    /// too short, or if a large result has more than one axis over the rows.
     pub(crate) fn of(dtype: DType, axes: &Axes, operands: [(usize, usize); 3]) -> Option<SelectCall> {
         let (width, &[0, a @ (0 | 1), b @ (0 | 1)]) = axes.axis(0)? else { return None };
         let (over, rows) = RowAxes::of(axes)?;
@@ -123,7 +124,7 @@ mod tests {
         (plan.route_name(), values)
     }
 
-    /// Threads share the rows of a large result, unless they are short.
+    /// Threads share the rows of a large result, unless they are short or over several axes.
     #[test]
     fn rows_of_large_results_are_copied() {
         for (rows, width, way) in
@@ -137,5 +138,12 @@ mod tests {
                 assert_eq!(usize::from(value), place % 251, "{rows}x{width}: element {at}");
             }
         }
+        let branch =
+            |name, shape: &[usize]| Operand::dense(name, shape, vec![1u8; shape.iter().product()]).unwrap();
+        let condition = Operand::dense("c", [13, 13, 1], vec![true; 169]).unwrap();
+        let operands = vec![condition, branch("a", &[13, 13, 4000]), branch("b", &[13, 1, 4000])];
+        let expression = Expression::call(Function::Select, [0, 1, 2].map(Expression::operand)).unwrap();
+        let request = Request::new(Rules::Numpy, Operation::Elementwise { expression }, operands).unwrap();
+        assert_eq!(crate::Plan::new(&request).unwrap().route_name(), "tiles");
     }
 }

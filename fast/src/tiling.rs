@@ -212,8 +212,9 @@ impl Axes {
 }
 
 impl Tiling {
-    /// Cuts a nonempty result into tiles of at most `block` elements, or at most `wide` if a tile is part of
-    /// a single axis. Operand k starts at `offset(k)`. `line` is the number of elements of a cache line.
+    /// Cuts a nonempty result into tiles of at most `block` elements, or at most `wide` if a tile is all or
+    /// part of the innermost axis. Operand k starts at `offset(k)`. `line` is the number of elements of a
+    /// cache line.
     pub(crate) fn cut(
         &mut self,
         axes: &Axes,

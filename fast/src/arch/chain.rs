@@ -99,7 +99,7 @@ impl ChainOp {
         matches!(self, ChainOp::Exp | ChainOp::Tanh)
     }
 
-    /// Whether a vector of it takes as long as several of the others, functions aside.
+    /// Whether it takes several times as long as the other operations that are not functions.
     pub(crate) fn is_slow(self) -> bool {
         matches!(self, ChainOp::Divide | ChainOp::DivideInto | ChainOp::Sqrt)
     }

@@ -1,5 +1,6 @@
 //! exp of a sum, a difference or a product, such as `exp(x * y)` and softmax's `exp(x - max)`: the commonest
-//! chains with exp, as one loop each. The constants of exp stay in registers, while a chain, which takes its
+//! chains with exp, as one loop each, for rows whose operands are prefetched; other rows have loops in
+//! [`frequent`](super::frequent). The constants of exp stay in registers, while a chain, which takes its
 //! links one after another for every group of vectors, loads them for each. (On an Intel Xeon of model 106,
 //! exp(x*y) mostly takes 0.9 to 0.95 of the time, `benches/quick`.)
 

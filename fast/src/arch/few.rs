@@ -80,7 +80,7 @@ unary! {
     Negated: |a| a.negate();
 }
 
-/// The [`Value`] that some links make of another one, until exp.
+/// The [`Value`] that links make of another one. exp and the links after it are left out.
 macro_rules! value {
     ($value:ty;) => { $value };
     ($value:ty; Exp $($more:ident)*) => { $value };

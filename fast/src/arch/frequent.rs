@@ -13,7 +13,7 @@
 //! | `V; Multiply 0; TimesNext V; Add 2` | `x * x + y * y` |
 //! | `V; Subtract S; Exp N` | softmax's `exp(x - max)` |
 //!
-//! Of the functions that take long, a loop may have one exp.
+//! A loop may have one exp, and no other function that takes long.
 
 use super::chain::{ChainOp, Link};
 use super::few::{Magnitude, Negated, Root, Squared, Value, value};
@@ -85,8 +85,9 @@ trait Frequent {
     const CLASSES: &'static [Class];
     /// The value of all links, or of those in front of exp.
     type Value: Value;
-    /// Whether there is an exp, and what the links after it make of its value.
+    /// Whether one of the links is exp.
     const HAS_EXP: bool;
+    /// What the links after exp make of its value; `()` if there is no exp.
     type After: Value;
 }
 
@@ -355,8 +356,8 @@ impl<V: ChainVector, F: Frequent, const N: usize> Section for Rows<'_, V, F, N> 
 /// `U` vectors of a row, from element `at` on, which are stored at `to`.
 ///
 /// # Safety
-/// The machine has the instructions of `V`. From the address of each argument that is a vector, the row has
-/// the elements, and so does `to`.
+/// The machine has the instructions of `V`. Each argument that is a vector has `U * V::WIDTH` elements from
+/// `from[n] + at` on, and each scalar is in `ones`. `to` points to `U * V::WIDTH` writable elements.
 #[inline(always)]
 unsafe fn group<V: ChainVector, F: Frequent, const N: usize, const U: usize>(
     from: &[*const V::Element; N],
@@ -374,7 +375,7 @@ unsafe fn group<V: ChainVector, F: Frequent, const N: usize, const U: usize>(
             a = V::exp(a);
             counted!(k in U => {
                 let mut x = arguments::<V, F, N>(from, ones, at + k * V::WIDTH);
-                // Its place among the arguments is free, because it has none itself.
+                // exp has no argument, so its place among them is free.
                 x[const { F::Value::LAST + 1 }] = a[k];
                 a[k] = F::After::of(&x);
             });

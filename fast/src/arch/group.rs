@@ -403,8 +403,9 @@ fn tanh<V: Vector, const U: usize>(mut a: [V; U]) -> [V; U] {
 }
 
 /// Prefetches what a later group will read of an argument: of a row, from element `at` on. Of one value in
-/// each row, nothing is prefetched. Neither the row nor the elements need exist. The hardware prefetcher
-/// stops at the end of every page, and does not look far enough ahead of a chain that computes functions.
+/// each row, nothing is prefetched. Neither the row nor the elements need exist. On Intel, the
+/// hardware prefetcher stops at the end of every page, and does not look far enough ahead of a chain that
+/// computes functions.
 #[inline(always)]
 pub(super) fn fetch<V: ChainVector, const U: usize>(
     (values, step, scalar): (&[V::Element], usize, bool),

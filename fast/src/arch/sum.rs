@@ -76,7 +76,7 @@ unsafe fn of_row<V: Vector, const N: usize>(row: &[V::Element]) -> V::Element {
             at += N * V::WIDTH;
         }
         let left = count - at;
-        // The lanes stay in registers if their numbers are known.
+        // With constant indices, the lanes stay in registers.
         counted!(k in N => {
             if left >= (k + 1) * V::WIDTH {
                 lanes[k] = lanes[k].add(V::load(from.add(at + k * V::WIDTH)));

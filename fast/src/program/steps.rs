@@ -179,7 +179,7 @@ pub(crate) struct Program {
     pub(crate) in_rows: bool,
 }
 
-/// So few tiles that what is computed once for all of them takes as long as some of them.
+/// The most tiles that are few: what is computed once for all of them takes as long as some of them.
 const FEW_TILES: usize = 16;
 
 impl Program {
@@ -235,10 +235,10 @@ impl Program {
             && varying.all(|step| matches!(step.work, Work::Load { access, .. } if even(access)))
     }
 
-    /// Whether one chain or choice without slow operations computes the result, and few tiles follow what is
-    /// gathered or computed at first of operands with a constant stride of 0 or 1 in every row. Of one row,
-    /// that takes less time than of a tile. (By a row, x*x+y*y over 33x33 and 100x100 takes 0.6 and 0.9 of
-    /// the time in f64, and (x-y)*(x+y)*x over 100x100 0.75.)
+    /// Whether one chain or choice without slow operations computes the result in few tiles, after steps that
+    /// load operands with a constant stride of 0 or 1 in every row and are the same for all tiles. These
+    /// steps take less time for one row than for a tile of several rows. (By a row, x*x+y*y over 33x33 and
+    /// 100x100 takes 0.6 and 0.9 of the time in f64, and (x-y)*(x+y)*x over 100x100 0.75.)
     pub(crate) fn prepares_for_few(&self, tiling: &Tiling) -> bool {
         let Some((last, before)) = self.steps.split_last() else { return false };
         let is_slow = |op: ChainOp| op.is_function() || op.is_slow();
@@ -252,13 +252,14 @@ impl Program {
         if !is_fast || last.target != Target::Output || tiling.tiles > FEW_TILES {
             return false;
         }
+        let is_same = |step: &Step| tiling.tiles == 1 || tiling.is_stationary(step.varies);
         let mut loads = before.iter().filter_map(|step| match step.work {
             Work::Load { access, .. } => Some(access),
             _ => None,
         });
         let even =
             |access: u32| tiling.pattern(access as usize).last().is_none_or(|&(_, stride)| stride & !1 == 0);
-        loads.next().is_some_and(even) && loads.all(even)
+        loads.next().is_some_and(even) && loads.all(even) && before.iter().all(is_same)
     }
 
     /// How many powers have neither one base nor one exponent in a tile.
