@@ -143,9 +143,9 @@ impl<const N: usize> RowAxes<N> {
         (!over.is_empty()).then_some((RowAxes(over), rows))
     }
 
-    /// The length of the axis, if there is only one.
-    pub(crate) fn only(&self) -> Option<usize> {
-        (self.0.len() == 1).then(|| self.0[0].length)
+    /// Whether there is only one axis.
+    pub(crate) fn are_one(&self) -> bool {
+        self.0.len() == 1
     }
 
     /// The position of each operand for some of the rows along the innermost axis.

@@ -34,6 +34,8 @@ pub(crate) struct SelectCall {
     /// What is copied if the condition holds, and otherwise.
     branches: [SelectOperand; 2],
     axes: RowAxes<3>,
+    /// The rows, along one axis, if threads share them because there are many elements.
+    shared: Option<usize>,
 }
 
 /// An operand of a `select` over rows.
@@ -55,9 +57,9 @@ impl SelectCall {
         let (width, &[0, a @ (0 | 1), b @ (0 | 1)]) = axes.axis(0)? else { return None };
         let (over, rows) = RowAxes::of(axes)?;
         let bank = bank_of(dtype);
-        let is_large = width.saturating_mul(rows) > MOST;
-        let shortest = if is_large { SHORTEST_ROW_OF_LARGE } else { SHORTEST_ROW };
-        if width.saturating_mul(bytes(bank)) < shortest || is_large && over.only().is_none() {
+        let shared = (width.saturating_mul(rows) > MOST).then_some(rows);
+        let shortest = if shared.is_some() { SHORTEST_ROW_OF_LARGE } else { SHORTEST_ROW };
+        if width.saturating_mul(bytes(bank)) < shortest || shared.is_some() && !over.are_one() {
             return None;
         }
         let operand = |place: usize, step: i64| {
@@ -65,7 +67,7 @@ impl SelectCall {
             SelectOperand { input, offset, one: step == 0 }
         };
         let branches = [operand(1, a), operand(2, b)];
-        Some(SelectCall { bank, width, condition: operand(0, 0), branches, axes: over })
+        Some(SelectCall { bank, width, condition: operand(0, 0), branches, axes: over, shared })
     }
 
     /// Computes the call.
@@ -84,7 +86,7 @@ impl SelectCall {
             }
         };
         let starts = [self.condition.offset, self.branches[0].offset, self.branches[1].offset];
-        if let Some(count) = self.axes.only().filter(|&rows| self.width.saturating_mul(rows) > MOST) {
+        if let Some(count) = self.shared {
             let some = |rows: Range<usize>, mut output: Output<'_>| {
                 let out = T::output(&mut output).chunks_exact_mut(self.width);
                 self.axes.rows(starts, rows).zip(out).for_each(|(positions, out)| copy(out, positions));

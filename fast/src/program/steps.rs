@@ -179,6 +179,11 @@ pub(crate) struct Program {
     pub(crate) in_rows: bool,
 }
 
+/// Whether an operand has a constant stride of 0 or 1 in every row of a tile.
+fn is_even(tiling: &Tiling, access: u32) -> bool {
+    tiling.pattern(access as usize).last().is_none_or(|&(_, stride)| stride & !1 == 0)
+}
+
 /// The most tiles that are few: what is computed once for all of them takes as long as some of them.
 const FEW_TILES: usize = 16;
 
@@ -225,14 +230,12 @@ impl Program {
         if !matches!(last.work, Work::Chain { .. } | Work::Choose { .. }) || last.target != Target::Output {
             return false;
         }
-        let even =
-            |access: u32| tiling.pattern(access as usize).last().is_none_or(|&(_, stride)| stride & !1 == 0);
         // A number is the same in every tile.
         let is_number = |step: &&Step| matches!(step.work, Work::Constant { .. });
         let varying = before.iter().filter(|step| !tiling.is_stationary(step.varies) && !is_number(step));
         let mut varying = varying.peekable();
         varying.peek().is_some()
-            && varying.all(|step| matches!(step.work, Work::Load { access, .. } if even(access)))
+            && varying.all(|step| matches!(step.work, Work::Load { access, .. } if is_even(tiling, access)))
     }
 
     /// Whether one chain or choice without slow operations computes the result in few tiles, after steps that
@@ -252,14 +255,13 @@ impl Program {
         if !is_fast || last.target != Target::Output || tiling.tiles > FEW_TILES {
             return false;
         }
+        let is_load = |step: &Step| matches!(step.work, Work::Load { .. });
+        let is_for_rows = |step: &Step| match step.work {
+            Work::Load { access, .. } => is_even(tiling, access),
+            _ => true,
+        };
         let is_same = |step: &Step| tiling.tiles == 1 || tiling.is_stationary(step.varies);
-        let mut loads = before.iter().filter_map(|step| match step.work {
-            Work::Load { access, .. } => Some(access),
-            _ => None,
-        });
-        let even =
-            |access: u32| tiling.pattern(access as usize).last().is_none_or(|&(_, stride)| stride & !1 == 0);
-        loads.next().is_some_and(even) && loads.all(even) && before.iter().all(is_same)
+        before.iter().any(is_load) && before.iter().all(|step| is_for_rows(step) && is_same(step))
     }
 
     /// How many powers have neither one base nor one exponent in a tile.
