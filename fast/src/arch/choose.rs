@@ -121,7 +121,13 @@ unsafe fn choose_by<V: Vector, const NON_TEMPORAL: bool>(
         match rule {
             Rule::By(Comparison::Greater) => by::<V, Greater, NON_TEMPORAL>(arguments, width, out),
             Rule::By(Comparison::GreaterEqual) => by::<V, GreaterEqual, NON_TEMPORAL>(arguments, width, out),
-            Rule::By(Comparison::Equal) => vectors::<V, Equal, NON_TEMPORAL>(arguments, width, out),
+            Rule::By(Comparison::Equal) => {
+                // Which of both values is x does not matter.
+                let [x, limit, chosen, other, factor] = *arguments;
+                let exchanged = [limit, x, chosen, other, factor];
+                let arguments = if x.scalar { &exchanged } else { arguments };
+                by::<V, Equal, NON_TEMPORAL>(arguments, width, out);
+            }
             Rule::By(Comparison::Wins) => wins::<V, NON_TEMPORAL>(arguments, width, out),
             Rule::Scaled { or_equal: false, branch: Branch::Chosen } => {
                 scaled::<V, ChosenTimes<Greater>, NON_TEMPORAL>(arguments, width, out);
@@ -144,52 +150,55 @@ trait Known {
     /// Whether whole vectors of the result are stored non-temporally. What else is known of the arguments
     /// then saves nothing, because the loop waits for memory.
     const NON_TEMPORAL: bool;
-    /// Which of x and the limit the two values are, `chosen` and then `other`, so that they are not read
-    /// again.
-    const PICKED: Option<[usize; 2]>;
+    /// Which of x and the limit `chosen` is, and which `other` is, so that it is not read again.
+    const PICKED: [Option<usize>; 2];
     /// Whether each argument is one value in a row, so that it stays in a register.
     const ONE: Option<[bool; 5]>;
 }
 
 /// Nothing about the arguments.
 struct Nothing<const NON_TEMPORAL: bool>;
-/// Which arguments are one value. `chosen` is not.
-struct Kinds<const X: bool, const LIMIT: bool, const OTHER: bool>;
-/// The result is x if the comparison holds, otherwise the limit.
-struct Compared<const X: bool, const LIMIT: bool>;
-/// The result is the limit if the comparison holds, otherwise x.
-struct Swapped<const X: bool, const LIMIT: bool>;
+/// Whether x and the limit are one value, and what `chosen` and `other` are.
+struct Kinds<const X: bool, const LIMIT: bool, const CHOSEN: u8, const OTHER: u8>;
 /// Both values are x, of which one is multiplied by the factor, as in a leaky rectifier. The limit and the
 /// factor are one value. If it is mirrored, x and the limit are exchanged.
 struct Once<const MIRRORED: bool>;
 
+/// `chosen` or `other` has a value for each element.
+const VECTOR: u8 = 0;
+/// It is one value.
+const ONE: u8 = 1;
+/// It has a value for each element, and is x.
+const THE_X: u8 = 2;
+/// It has a value for each element, and is the limit.
+const THE_LIMIT: u8 = 3;
+
+/// Which of x and the limit a value of some kind is.
+const fn picked(kind: u8) -> Option<usize> {
+    match kind {
+        THE_X => Some(0),
+        THE_LIMIT => Some(1),
+        _ => None,
+    }
+}
+
 impl<const NON_TEMPORAL: bool> Known for Nothing<NON_TEMPORAL> {
     const NON_TEMPORAL: bool = NON_TEMPORAL;
-    const PICKED: Option<[usize; 2]> = None;
+    const PICKED: [Option<usize>; 2] = [None; 2];
     const ONE: Option<[bool; 5]> = None;
 }
 
-impl<const X: bool, const LIMIT: bool, const OTHER: bool> Known for Kinds<X, LIMIT, OTHER> {
+impl<const X: bool, const LIMIT: bool, const CHOSEN: u8, const OTHER: u8> Known
+    for Kinds<X, LIMIT, CHOSEN, OTHER>
+{
     const NON_TEMPORAL: bool = false;
-    const PICKED: Option<[usize; 2]> = None;
-    const ONE: Option<[bool; 5]> = Some([X, LIMIT, false, OTHER, false]);
-}
-
-impl<const X: bool, const LIMIT: bool> Known for Compared<X, LIMIT> {
-    const NON_TEMPORAL: bool = false;
-    const PICKED: Option<[usize; 2]> = Some([0, 1]);
-    const ONE: Option<[bool; 5]> = Some([X, LIMIT, X, LIMIT, false]);
-}
-
-impl<const X: bool, const LIMIT: bool> Known for Swapped<X, LIMIT> {
-    const NON_TEMPORAL: bool = false;
-    const PICKED: Option<[usize; 2]> = Some([1, 0]);
-    const ONE: Option<[bool; 5]> = Some([X, LIMIT, LIMIT, X, false]);
+    const PICKED: [Option<usize>; 2] = [picked(CHOSEN), picked(OTHER)];
+    const ONE: Option<[bool; 5]> = Some([X, LIMIT, CHOSEN == ONE, OTHER == ONE, false]);
 }
 
 impl<const MIRRORED: bool> Known for Once<MIRRORED> {
     const NON_TEMPORAL: bool = false;
-    const PICKED: Option<[usize; 2]> = Some([MIRRORED as usize; 2]);
+    const PICKED: [Option<usize>; 2] = [Some(MIRRORED as usize); 2];
     const ONE: Option<[bool; 5]> = Some([MIRRORED, !MIRRORED, MIRRORED, MIRRORED, true]);
 }
 
@@ -197,7 +206,7 @@ impl<const MIRRORED: bool> Known for Once<MIRRORED> {
 const fn reads<R: Ruled, K: Known>(n: usize) -> bool {
     match n {
         0 | 1 => true,
-        2 | 3 => K::PICKED.is_none(),
+        2 | 3 => K::PICKED[n - 2].is_none(),
         _ => R::SCALED,
     }
 }
@@ -219,7 +228,8 @@ impl<T> Argument<'_, T> {
     }
 }
 
-/// [`choose`] by a comparison alone.
+/// [`choose`] by a comparison alone. There are loops for the kinds of arguments of which at most three have a
+/// value for each element, or none is one value.
 ///
 /// # Safety
 /// As for [`all_of`], but what it knows of the arguments.
@@ -230,39 +240,44 @@ unsafe fn by<V: Vector, C: Choice, const NON_TEMPORAL: bool>(
     out: &mut [V::Element],
 ) {
     let [x, limit, chosen, other, _] = arguments;
-    let compared = !NON_TEMPORAL && chosen.is(x) && other.is(limit);
-    let swapped = !NON_TEMPORAL && chosen.is(limit) && other.is(x);
-    // SAFETY: guaranteed by the caller. What the loops know of the arguments was compared.
-    unsafe {
-        match (compared, swapped, [x.scalar, limit.scalar]) {
-            (true, _, [false, false]) => all_of::<V, By<C>, Compared<false, false>>(arguments, width, out),
-            (true, _, [false, true]) => all_of::<V, By<C>, Compared<false, true>>(arguments, width, out),
-            (true, _, [true, false]) => all_of::<V, By<C>, Compared<true, false>>(arguments, width, out),
-            (_, true, [false, false]) => all_of::<V, By<C>, Swapped<false, false>>(arguments, width, out),
-            (_, true, [false, true]) => all_of::<V, By<C>, Swapped<false, true>>(arguments, width, out),
-            (_, true, [true, false]) => all_of::<V, By<C>, Swapped<true, false>>(arguments, width, out),
-            _ => vectors::<V, C, NON_TEMPORAL>(arguments, width, out),
-        }
-    }
-}
-
-/// [`choose`] by a comparison of values that need not be those that are chosen. There is a loop for arguments
-/// that are all vectors.
-///
-/// # Safety
-/// As for [`all_of`], but what it knows of the arguments.
-#[inline(always)]
-unsafe fn vectors<V: Vector, C: Choice, const NON_TEMPORAL: bool>(
-    arguments: &[Argument<'_, V::Element>; 5],
-    width: usize,
-    out: &mut [V::Element],
-) {
-    // SAFETY: guaranteed by the caller. What the loops know of the arguments was compared.
-    unsafe {
-        if NON_TEMPORAL || arguments[..4].iter().any(|argument| argument.scalar) {
-            all_of::<V, By<C>, Nothing<NON_TEMPORAL>>(arguments, width, out);
+    let kind = |value: &Argument<'_, V::Element>| {
+        if value.scalar {
+            ONE
+        } else if value.is(x) {
+            THE_X
+        } else if value.is(limit) {
+            THE_LIMIT
         } else {
-            all_of::<V, By<C>, Kinds<false, false, false>>(arguments, width, out);
+            VECTOR
+        }
+    };
+    // Calls the loop for what is known, if it is in the list.
+    macro_rules! loops {
+        ($($x:literal $limit:literal: $([$chosen:ident $other:ident])*;)*) => {
+            match (x.scalar, limit.scalar, kind(chosen), kind(other)) {
+                $($(
+                    ($x, $limit, $chosen, $other) => {
+                        all_of::<V, By<C>, Kinds<$x, $limit, $chosen, $other>>(arguments, width, out);
+                    }
+                )*)*
+                _ => all_of::<V, By<C>, Nothing<false>>(arguments, width, out),
+            }
+        };
+    }
+    // SAFETY: guaranteed by the caller. What the loops know of the arguments was compared.
+    unsafe {
+        if NON_TEMPORAL {
+            return all_of::<V, By<C>, Nothing<true>>(arguments, width, out);
+        }
+        loops! {
+            false false:
+                [VECTOR VECTOR] [THE_X THE_LIMIT] [THE_LIMIT THE_X] [VECTOR ONE] [ONE VECTOR];
+            false true:
+                [VECTOR VECTOR] [THE_X ONE] [ONE THE_X] [VECTOR ONE] [ONE VECTOR] [ONE ONE]
+                [THE_X VECTOR] [VECTOR THE_X];
+            true false:
+                [VECTOR VECTOR] [THE_LIMIT ONE] [ONE THE_LIMIT] [VECTOR ONE] [ONE VECTOR] [ONE ONE]
+                [THE_LIMIT VECTOR] [VECTOR THE_LIMIT];
         }
     }
 }
@@ -282,9 +297,15 @@ unsafe fn wins<V: Vector, const NON_TEMPORAL: bool>(
     // SAFETY: guaranteed by the caller. What the loops know of the arguments was compared.
     unsafe {
         match (is_usual, [x.scalar, limit.scalar]) {
-            (true, [false, false]) => all_of::<V, By<Wins>, Kinds<false, false, true>>(arguments, width, out),
-            (true, [false, true]) => all_of::<V, By<Wins>, Kinds<false, true, true>>(arguments, width, out),
-            (true, [true, false]) => all_of::<V, By<Wins>, Kinds<true, false, true>>(arguments, width, out),
+            (true, [false, false]) => {
+                all_of::<V, By<Wins>, Kinds<false, false, VECTOR, ONE>>(arguments, width, out);
+            }
+            (true, [false, true]) => {
+                all_of::<V, By<Wins>, Kinds<false, true, VECTOR, ONE>>(arguments, width, out);
+            }
+            (true, [true, false]) => {
+                all_of::<V, By<Wins>, Kinds<true, false, VECTOR, ONE>>(arguments, width, out);
+            }
             _ => all_of::<V, By<Wins>, Nothing<NON_TEMPORAL>>(arguments, width, out),
         }
     }
@@ -471,10 +492,16 @@ unsafe fn chosen<V: Vector, R: Ruled, K: Known, const U: usize>(
         // SAFETY: guaranteed by the caller.
         unsafe {
             let compared = [row.read::<V, K>(ones, 0, [at, k]), row.read::<V, K>(ones, 1, [at, k])];
-            let [chosen, other] = match K::PICKED {
-                Some([chosen, other]) => [compared[chosen], compared[other]],
-                None => [row.read::<V, K>(ones, 2, [at, k]), row.read::<V, K>(ones, 3, [at, k])],
-            };
+            let [chosen, other] = [
+                match K::PICKED[0] {
+                    Some(picked) => compared[picked],
+                    None => row.read::<V, K>(ones, 2, [at, k]),
+                },
+                match K::PICKED[1] {
+                    Some(picked) => compared[picked],
+                    None => row.read::<V, K>(ones, 3, [at, k]),
+                },
+            ];
             let factor = if R::SCALED { row.read::<V, K>(ones, 4, [at, k]) } else { other };
             let value = R::of(compared[0], compared[1], chosen, other, factor);
             let to = to.add(at + k * V::WIDTH);
