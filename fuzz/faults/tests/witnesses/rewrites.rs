@@ -4,7 +4,7 @@ use super::support::{DTYPES, data, dense, highest, is_defined, mixed, numpy};
 use broadcheck_spec::{DType, Data, Request};
 
 /// Expressions of vectors, and of vectors whose last operands are scalars.
-const TERMS: [(&str, usize); 85] = [
+const TERMS: [(&str, usize); 86] = [
     ("subtract a a", 0),
     ("multiply a b", 1),
     ("multiply b a", 1),
@@ -90,6 +90,7 @@ const TERMS: [(&str, usize); 85] = [
     ("subtract multiply add a b c d", 0),
     ("logical_and less_equal a b less b c", 0),
     ("logical_or less a b less c multiply a b", 0),
+    ("logical_and less_equal b a less a c", 2),
 ];
 
 /// Expressions without a pattern of their own.

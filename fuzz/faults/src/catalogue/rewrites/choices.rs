@@ -278,6 +278,16 @@ pub(in super::super) static FAULTS: &[Fault] = &[
         }),
     ),
     invented(
+        "rewrites/clip-in-the-other-order",
+        R,
+        "minimum(maximum(x, low), high) in one loop takes the minimum first, which differs if low is above high.",
+        rule!(|t, _| {
+            let [inner, high] = t.of(F::Minimum)?;
+            let [x, low] = inner.of(F::Maximum)?;
+            Some(call(F::Maximum, [&call(F::Minimum, [x, high]), low]))
+        }),
+    ),
+    invented(
         "rewrites/clamp-drops-nan",
         R,
         "minimum(maximum(x, low), high) becomes a clamp that returns low for NaN.",

@@ -442,6 +442,26 @@ pub(in super::super) static FAULTS: &[Fault] = &[
         }),
     ),
     invented(
+        "rewrites/bounds-exchanged",
+        R,
+        "Two comparisons of a value are one loop, which takes the bound of each for the other.",
+        rule!(|t, _| {
+            let (function, one, other) = t.binary()?;
+            let joins = matches!(function, F::LogicalAnd | F::LogicalOr);
+            let is_order = |order: &F| matches!(order, F::Less | F::LessEqual | F::Greater | F::GreaterEqual);
+            let (first, a, b) = one.binary().filter(|(order, ..)| joins && is_order(order))?;
+            let (second, c, d) = other.binary().filter(|(order, ..)| is_order(order))?;
+            let [one, other] = if b == c {
+                [call(first, [d, b]), call(second, [c, a])]
+            } else if a == c {
+                [call(first, [a, d]), call(second, [c, b])]
+            } else {
+                return None;
+            };
+            Some(call(function, [&one, &other]))
+        }),
+    ),
+    invented(
         "gradient/shared-part-counts-once",
         Class::Gradient,
         "A part that is used several times passes a gradient on only for its first use.",
