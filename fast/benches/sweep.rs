@@ -101,6 +101,9 @@ const SOME: &[Shape] = &[ALL[0], ALL[1], ALL[3]];
 const FUSED: [Shape; 7] =
     [ALL[0], ALL[2], ALL[3], ALL[6], ALL[7], Shape::Row(300, 33), Shape::Column(300, 33)];
 
+/// The rows of values against bounds, and their elements.
+const BOUNDED: [[usize; 2]; 5] = [[1, 1_000], [1, COUNT], [1, 1_000_000], [100, 100], [300, 33]];
+
 /// A measured case.
 struct Case {
     operation: String,
@@ -237,6 +240,39 @@ impl Sweep {
         }
     }
 
+    /// An expression of an operand and two that are one value, or one value in each row, as one loop.
+    fn bounded<T: Element, R: Element>(
+        &mut self,
+        name: &str,
+        expression: &Expression,
+        f: impl Fn(T::Wide, T::Wide, T::Wide) -> R::Wide + Copy,
+    ) {
+        let at = self.at;
+        for [rows, width] in BOUNDED {
+            let (whole, bound, shape) = if rows == 1 {
+                (vec![width], vec![1], format!("{width} and 1"))
+            } else {
+                (vec![rows, width], vec![rows, 1], format!("{rows}x{width} and column"))
+            };
+            let shapes = [whole, bound.clone(), bound];
+            let request = request_of::<T>(&shapes, expression.clone());
+            let arrays = arrays_of::<T>(&shapes);
+            self.case::<R>((name, T::DTYPE.name(), shape), (&request, &inputs_of(&arrays)), |out| {
+                at.run(
+                    out,
+                    #[inline(always)]
+                    |out| {
+                        let rows = out.chunks_exact_mut(width).zip(arrays[0].chunks_exact(width));
+                        for ((out, x), (a, b)) in rows.zip(arrays[1].iter().zip(&*arrays[2])) {
+                            let (a, b) = (a.widen(), b.widen());
+                            map(at, x, out, |x| f(x, a, b));
+                        }
+                    },
+                );
+            });
+        }
+    }
+
     /// The gradients of ten functions by each operand, stretched to square matrices or of their shape.
     fn gradients<T: Element + Exp>(&mut self) {
         if !self.only.is_empty() && !self.only.iter().any(|only| only.starts_with("gradient")) {
@@ -355,6 +391,25 @@ macro_rules! integers {
 
 fn squares() -> Expression {
     two(Function::Add, two(Function::Multiply, x(0), x(0)), two(Function::Multiply, x(1), x(1)))
+}
+
+/// Expressions of a value and two bounds. By hand, no bound is a NaN.
+macro_rules! bounded {
+    ($sweep:ident, $($type:ident)*) => { $(
+        let inside = two(
+            Function::LogicalAnd,
+            two(Function::LessEqual, x(1), x(0)),
+            two(Function::Less, x(0), x(2)),
+        );
+        $sweep.bounded::<$type, bool>("a<=x and x<b", &inside, |x, a, b| (a <= x) & (x < b));
+        let clipped = two(Function::Minimum, two(Function::Maximum, x(0), x(1)), x(2));
+        $sweep.bounded::<$type, $type>("min(max(x,a),b)", &clipped, |x, a, b| {
+            let x = if x > a { x } else { a };
+            if x < b { x } else { b }
+        });
+        let kept = call(Function::Select, [two(Function::Greater, x(0), x(1)), x(0), x(2)]);
+        $sweep.bounded::<$type, $type>("select(x>a,x,b)", &kept, |x, a, b| if x > a { x } else { b });
+    )* };
 }
 
 /// Expressions of several calls in one float type.
@@ -484,6 +539,7 @@ fn main() {
     sweep.gradients::<f32>();
     expressions!(sweep, f64 f32);
     integers!(sweep, i64 i32 i16 i8 u64 u32 u16 u8);
+    bounded!(sweep, f64 f32 f16 bf16 i64 i32 i16 i8 u64 u32 u16 u8);
     sweep.two::<bool, bool>(Function::LogicalAnd, &ALL, |a, b| a & b);
     sweep.two::<bool, bool>(Function::LogicalOr, SOME, |a, b| a | b);
     sweep.two::<bool, bool>(Function::Equal, SOME, |a, b| a == b);
