@@ -1,7 +1,7 @@
 //! Iteration over tiles, in the order of the result or in panels. Within a panel, the tiles of one column
 //! come before those of the next.
 
-use crate::inline_capacity::{LOOPS, filled};
+use crate::inline_capacity::{LOOPS, POSITIONS, filled};
 use crate::tiling::Tiling;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -10,7 +10,8 @@ use std::ops::Range;
 pub(crate) struct Cursor<'a> {
     tiling: &'a Tiling,
     index: SmallVec<[usize; LOOPS]>,
-    positions: SmallVec<[i64; 16]>,
+    /// Empty if there is one tile: the positions are the offsets.
+    positions: SmallVec<[i64; POSITIONS]>,
     /// The loops that have moved since the previous tile, as bits.
     moved: u64,
     first: bool,
@@ -23,31 +24,45 @@ pub(crate) struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// The cursor at the first tile of a range.
-    pub(crate) fn new(tiling: &'a Tiling, tiles: &Range<usize>) -> Cursor<'a> {
-        let mut index: SmallVec<[usize; LOOPS]> = filled(0, tiling.loops.len());
+    /// The cursor at the first tile of all. It is made where it is used, and then moved to where it begins: a
+    /// processor waits for what was just written in other pieces than it is copied.
+    #[inline(always)]
+    pub(crate) fn new(tiling: &'a Tiling) -> Cursor<'a> {
+        let (index, positions) = (SmallVec::new(), SmallVec::new());
+        Cursor { tiling, index, positions, moved: u64::MAX, first: true, all: 0, before: 0, rows: 0, row: 0 }
+    }
+
+    /// Moves to the first tile of a range, and ends there.
+    #[inline]
+    pub(crate) fn begin(&mut self, tiles: &Range<usize>) {
+        if !self.tiling.loops.is_empty() {
+            self.begin_loops(tiles);
+        }
+    }
+
+    fn begin_loops(&mut self, tiles: &Range<usize>) {
+        let tiling = self.tiling;
+        self.index = filled(0, tiling.loops.len());
         let mut rest = tiles.start;
-        for (index, &length) in index.iter_mut().zip(&tiling.loops).rev() {
+        for (index, &length) in self.index.iter_mut().zip(&tiling.loops).rev() {
             (*index, rest) = (rest % length, rest / length);
         }
-        let mut positions: SmallVec<[i64; 16]> = SmallVec::new();
-        for access in &tiling.accesses {
-            positions.push(i64::try_from(access.offset).unwrap_or(i64::MAX));
+        self.positions = filled(0, tiling.accesses.len());
+        for (position, access) in self.positions.iter_mut().zip(&tiling.accesses) {
+            *position = i64::try_from(access.offset).unwrap_or(i64::MAX);
         }
-        for (at, &index) in index.iter().enumerate().filter(|&(_, &index)| index != 0) {
+        for (at, &index) in self.index.iter().enumerate().filter(|&(_, &index)| index != 0) {
             let index = i64::try_from(index).unwrap_or(i64::MAX);
-            for (position, step) in positions.iter_mut().zip(tiling.steps(at)) {
+            for (position, step) in self.positions.iter_mut().zip(tiling.steps(at)) {
                 *position += step * index;
             }
         }
-        let (mut all, mut rows) = (0, 0);
-        if let ([.., down, iterations], [.., at, _]) = (&tiling.loops[..], &index[..])
+        if let ([.., down, iterations], [.., at, _]) = (&tiling.loops[..], &self.index[..])
             && tiling.panel != 0
         {
-            all = tiles.len() / iterations;
-            rows = tiling.panel.min(down - at).min(all);
+            self.all = tiles.len() / iterations;
+            self.rows = tiling.panel.min(down - at).min(self.all);
         }
-        Cursor { tiling, index, positions, moved: u64::MAX, first: true, all, before: 0, rows, row: 0 }
     }
 
     /// The start of the tile in the result. `end` is the end of the previous tile.
@@ -65,7 +80,10 @@ impl<'a> Cursor<'a> {
     /// The position of an operand's first element of the tile.
     #[inline]
     pub(crate) fn position(&self, access: usize) -> usize {
-        usize::try_from(self.positions[access]).unwrap_or(usize::MAX)
+        match self.positions.get(access) {
+            Some(&position) => usize::try_from(position).unwrap_or(usize::MAX),
+            None => self.tiling.accesses[access].offset,
+        }
     }
 
     /// The number of elements in the tile.

@@ -216,14 +216,7 @@ impl FoldCall {
             return None;
         }
         let shape = rows_of(tiling)?;
-        let argument = |source: Source| match source {
-            Source::Operand { access, scalar } => {
-                let step = if shape.0 == 1 { 0 } else { tiling.inner_step(access as usize) };
-                let offset = tiling.accesses[access as usize].offset;
-                Some(Place::new(used[access as usize], offset, scalar, step, shape))
-            }
-            Source::Vector(_) | Source::Panel(_) | Source::Scalar(_) | Source::Rows { .. } => None,
-        };
+        let argument = |source: Source| place_of(source, tiling, used, shape);
         let mut links: SmallVec<[(ChainOp, Place); LINKS]> = SmallVec::new();
         for &(op, source) in &program.links[start as usize..end as usize] {
             links.push((op, source.map_or(Some(Place::NONE), argument)?));
@@ -260,9 +253,26 @@ impl FoldCall {
     }
 }
 
+/// Where an argument is read that is an operand, over the rows of a tiling and their width.
+pub(crate) fn place_of(
+    source: Source,
+    tiling: &Tiling,
+    used: &[u32],
+    shape: (usize, usize),
+) -> Option<Place> {
+    match source {
+        Source::Operand { access, scalar } => {
+            let step = if shape.0 == 1 { 0 } else { tiling.inner_step(access as usize) };
+            let offset = tiling.accesses[access as usize].offset;
+            Some(Place::new(used[access as usize], offset, scalar, step, shape))
+        }
+        Source::Vector(_) | Source::Panel(_) | Source::Scalar(_) | Source::Rows { .. } => None,
+    }
+}
+
 /// The rows of a tiling with at most one loop and their width: one row if each operand goes on where it ended
 /// in the tile before; `None` if the last tile is shorter than the others.
-fn rows_of(tiling: &Tiling) -> Option<(usize, usize)> {
+pub(crate) fn rows_of(tiling: &Tiling) -> Option<(usize, usize)> {
     let goes_on = |(at, access): (usize, &crate::tiling::Access)| match access.kind {
         AccessKind::Direct => tiling.inner_step(at) == tiling.full,
         AccessKind::Splat => tiling.inner_step(at) == 0,

@@ -10,6 +10,9 @@ use smallvec::{Array, SmallVec};
 /// Operands of a plan.
 pub(crate) const OPERANDS: usize = 3;
 
+/// Positions of operands at a run. They are moved when it begins, so there is no room for many.
+pub(crate) const POSITIONS: usize = 6;
+
 /// Loops over tiles in a plan.
 pub(crate) const LOOPS: usize = 3;
 

@@ -31,6 +31,7 @@
 //! memory or in place. A [`SignaturePlan`] is made before all lengths are known, and run with any of them.
 
 mod arch;
+mod bounds_call;
 mod buffers;
 mod cursor;
 mod declared;

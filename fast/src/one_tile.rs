@@ -222,7 +222,7 @@ fn call<T: Lane>(kernel: CallKernel<T>, a: &[T], b: &[T], output: &mut Output<'_
         CallKernel::Unary(kernel) => kernel.run(a, T::output(output)),
         CallKernel::Binary(kernel) => kernel.run(a, b, T::output(output)),
         CallKernel::Comparison(kernel) => kernel.run(a, b, bool::output(output)),
-        CallKernel::Select(_) | CallKernel::Condition(_) => {
+        CallKernel::Select(_) | CallKernel::Condition(_) | CallKernel::Clip(_) | CallKernel::Check(_) => {
             unreachable!("a single call has one or two operands")
         }
     }

@@ -232,6 +232,7 @@ impl Plan {
     /// | `chain` | calls over one row, each with the result of the one before |
     /// | `chain of rows` | the same over many rows at once |
     /// | `choice of rows` | one choice by a comparison over many rows, or parts of one row, at once |
+    /// | `bounds` | a value against two bounds, such as a range check, over one row or many |
     /// | `condition` | at the end two comparisons and what joins them, in one loop |
     /// | `step` | one chain with numbers among its arguments, or one choice, over one tile |
     /// | `sum` | a gradient over one tile that is added up, as one sum of a chain or of choices |
@@ -256,6 +257,7 @@ impl Plan {
                     "chain of rows"
                 }
             }
+            Route::Bounds(_) => "bounds",
             Route::Step(call) => {
                 if call.is_pair() {
                     "pair"
@@ -373,6 +375,7 @@ impl Plan {
             Route::Rows(call) => call.run(inputs, output),
             Route::Select(call) => call.run(inputs, output),
             Route::Fold(call) => call.run(self.task.table, inputs, output),
+            Route::Bounds(call) => call.run(inputs, output),
             Route::Step(call) => call.run(self.task.table, inputs, output),
             Route::Sum(call) => call.run(self.task.table, inputs, output),
             Route::Parts(parts) => self.take_parts(parts, inputs, output),

@@ -4,8 +4,9 @@
 
 use crate::Level;
 use crate::arch::{CACHE_LINE, ChainOp, Table, is_intel};
+use crate::bounds_call::BoundsCall;
 use crate::error::NoKernel;
-use crate::fold::{FoldCall, may_fold, operands, takes_rows};
+use crate::fold::{FoldCall, SHORTEST_ROW, may_fold, operands, takes_rows};
 use crate::grid::grid;
 use crate::inline_capacity::{OPERANDS, VALUES};
 use crate::lower::Lowered;
@@ -15,8 +16,8 @@ use crate::pair::{is_fastest, pair};
 use crate::parts::{self, Parts, row_major};
 use crate::problem::{Computed, Form, Problem};
 use crate::program::{
-    Goal, Graph, Half, Program, Root, Slope, Step, Target, ValueKind, Work, bank_of, bytes, gradient, half,
-    schedule, shortest_row,
+    Goal, Graph, Half, Program, Root, Slope, Step, Target, ValueKind, Work, bank_of, bytes, compared,
+    gradient, half, schedule, shortest_row,
 };
 use crate::rows::RowsCall;
 use crate::scratch::REGISTER_BYTES;
@@ -73,6 +74,8 @@ pub(crate) enum Route {
     Select(SelectCall),
     /// One chain over rows.
     Fold(FoldCall),
+    /// A value against two bounds over rows.
+    Bounds(BoundsCall),
     /// One chain with numbers, one choice, or one call with a repeated operand, over one tile.
     Step(StepCall),
     /// A gradient that is one sum over one tile.
@@ -282,6 +285,16 @@ impl<'a> OfTwo<'a> {
         let dtype = task.in_place(graph.dtype(a));
         Some(OfTwo { function, dtype, places, layouts: places.map(layout) })
     }
+
+    /// The call as one over one tile, if it is short enough.
+    fn single(&self, task: Task, shape: &[usize]) -> Option<Route> {
+        if task.count > MAX_IN_PLACE {
+            return None;
+        }
+        let tiling = Tiling::whole(shape, task.count, self.layouts.iter().copied());
+        let used = self.places.iter().map(|&place| u32::try_from(place).unwrap_or(u32::MAX));
+        SingleCall::of(self.function, (self.dtype?, task.half), task.table, &tiling, used).map(Route::Single)
+    }
 }
 
 /// The route of one call of two operands, if it is faster than tiles with registers.
@@ -366,7 +379,7 @@ fn general(
     underlying: usize,
 ) -> Result<Route, NoKernel> {
     let operands = problem.operands();
-    let mut graph = Graph::default();
+    let mut graph = Graph::new(task.half.is_some());
     let dtype_of = |place: usize| task.computed(operands[place].dtype);
     let mut target = None;
     let shape = (lowered.loops(), underlying);
@@ -386,10 +399,12 @@ fn general(
         Some(operand) => lowered.layout(operand, place),
         None => lowered.layout_of_cotangent(problem.cotangent().unwrap_or(&operands[0]), place),
     };
-    if matches!(problem.computed, Computed::Gradient { .. })
+    // A call of an expression has been tried.
+    let is_new = problem.elementwise().is_none_or(|expression| as_call(expression).is_none());
+    if is_new
         && !task.is_sum
         && let Some(two) = OfTwo::of_graph(task, &graph, root, layout)
-        && let Some(route) = route_of_two(task, &two, shape.0)
+        && let Some(route) = two.single(task, shape.0).or_else(|| route_of_two(task, &two, shape.0))
     {
         return Ok(route);
     }
@@ -423,6 +438,9 @@ fn of_graph<'a>(
     }
     if let Some(call) = FoldCall::of_program(&tiled.program, &tiled.tiling, &tiled.used) {
         return Ok(Route::Fold(call));
+    }
+    if let Some(call) = BoundsCall::of_program(&tiled.program, &tiled.tiling, &tiled.used) {
+        return Ok(Route::Bounds(call));
     }
     let step = StepCall::of_program(&tiled.program, &tiled.tiling, &tiled.used);
     Ok(step.map_or(Route::General(tiled), Route::Step))
@@ -464,11 +482,14 @@ pub(crate) fn compile<'a>(
     let (mut tiling, mut program) = (Tiling::default(), Program::default());
     let (block, line) = (REGISTER_BYTES / widest(graph), CACHE_LINE / widest(graph));
     let (mut is_one_tile, mut gathers) = (false, false);
+    // By a column, the bounds of a value are one value in each row, but not in a tile of several rows.
+    let bounded = if task.is_sum { None } else { compared(graph, root) };
+    let may_have_bounds = |program: &Program| bounded.is_some() && !program.ends_with_bounds();
     if count <= block {
         tiling = Tiling::whole(shape, count, layouts.iter().copied());
         schedule((task.table, task.half), &mut program, scheduled, &tiling, non_temporal, access_of)?;
         is_one_tile = program.live * count <= LIVE_BYTES;
-        gathers = program.gathers_for_rows(&tiling);
+        gathers = program.gathers_for_rows(&tiling) || may_have_bounds(&program);
         if is_one_tile && (task.is_sum || !gathers && !program.prepares_for_few(&tiling)) {
             return Ok(TiledProgram { tiling, program, used, non_temporal });
         }
@@ -477,7 +498,10 @@ pub(crate) fn compile<'a>(
     let by_column = axes.axis(0).is_some_and(|(_, steps)| steps.contains(&0));
     let shortest = shortest_row(graph, root, by_column);
     let bytes_of = |row: usize| row.saturating_mul(size_of_dtype(task.dtype));
-    let takes_rows = |row: usize| bytes_of(row) >= shortest && takes_rows(level, dtype, bytes_of(row));
+    let takes_rows = |row: usize| match bounded {
+        Some(compared) => by_column && row.saturating_mul(size_of_dtype(compared)) >= SHORTEST_ROW,
+        None => bytes_of(row) >= shortest && takes_rows(level, dtype, bytes_of(row)),
+    };
     let is_long_for_few = |row: usize| bytes_of(row) >= SHORTEST_ROW_OF_FEW;
     let row = axes.innermost();
     let panel = |tiling: &mut Tiling| {
@@ -494,7 +518,7 @@ pub(crate) fn compile<'a>(
             panel(&mut tiling);
         }
         schedule((task.table, task.half), &mut program, scheduled, &tiling, non_temporal, access_of)?;
-        let gathers = !task.is_sum && program.gathers_for_rows(&tiling);
+        let gathers = !task.is_sum && (program.gathers_for_rows(&tiling) || may_have_bounds(&program));
         let prepares = !task.is_sum && program.prepares_for_few(&tiling);
         let (live, in_rows, powers) = (program.live, program.in_rows, program.powers_of_vectors());
         Ok(Attempt { full: tiling.full, live, gathers, prepares, in_rows, powers })

@@ -233,7 +233,11 @@ impl RowsCall {
         match kernel {
             CallKernel::Binary(kernel) => self.each(kernel, a, b, T::output(output)),
             CallKernel::Comparison(kernel) => self.each(kernel, a, b, bool::output(output)),
-            CallKernel::Unary(_) | CallKernel::Select(_) | CallKernel::Condition(_) => {
+            CallKernel::Unary(_)
+            | CallKernel::Select(_)
+            | CallKernel::Condition(_)
+            | CallKernel::Clip(_)
+            | CallKernel::Check(_) => {
                 unreachable!("a call over rows has two operands")
             }
         }

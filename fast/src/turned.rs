@@ -154,7 +154,11 @@ impl TurnedCall {
                     },
                 );
             }
-            CallKernel::Unary(_) | CallKernel::Select(_) | CallKernel::Condition(_) => {
+            CallKernel::Unary(_)
+            | CallKernel::Select(_)
+            | CallKernel::Condition(_)
+            | CallKernel::Clip(_)
+            | CallKernel::Check(_) => {
                 unreachable!("a call with a transposed operand has two operands")
             }
         }

@@ -1,5 +1,5 @@
 //! Compares the engine with the interpreter, on every SIMD level, where it computes several calls together:
-//! chains of integers, squares, conditions of two comparisons, chains over bands of rows, choices over rows
+//! chains of integers, squares, conditions of two comparisons, values against bounds, chains over bands of rows, choices over rows
 //! and by a factor, and `select` of whole rows. Their gradients are in `groups/gradients.rs`.
 
 #[path = "groups/gradients.rs"]
@@ -179,6 +179,110 @@ fn conditions_of_two_comparisons() {
         }
     }
     assert!(conditions > 250, "{conditions} of 1250 are conditions");
+}
+
+/// Clips, range checks and choices of every dtype, in every order and either way round, whose bounds are single
+/// values, columns, rows or vectors.
+#[test]
+fn values_against_bounds() {
+    use Function as F;
+    let (mut random, mut bounded, mut number) = (Random(41), 0, 0);
+    let orders = [F::Less, F::LessEqual, F::Greater, F::GreaterEqual];
+    for dtype in DType::ALL.into_iter().filter(|&dtype| dtype != DType::Bool) {
+        for (first, second) in orders.iter().flat_map(|&first| orders.map(|second| (first, second))) {
+            number += 1;
+            let pair = |function, exchanged, a, b| {
+                if exchanged { call(function, b, a) } else { call(function, a, b) }
+            };
+            let (low, high) =
+                (pair(first, number % 2 == 0, x(1), x(0)), pair(second, number % 3 == 0, x(0), x(2)));
+            let joined = if number % 5 < 3 { F::LogicalAnd } else { F::LogicalOr };
+            let check_of = pair(joined, number % 7 < 3, low, high);
+            let [inner, outer] =
+                if number % 2 == 0 { [F::Maximum, F::Minimum] } else { [F::Minimum, F::Maximum] };
+            let inner = pair(inner, number % 3 == 0, x(0), x(1));
+            let clip = pair(outer, number % 5 == 0, inner, x(2));
+            let [a, b] = if number % 2 == 0 { [x(0), x(2)] } else { [x(2), x(0)] };
+            let compared = pair(first, number % 3 == 0, x(0), x(1));
+            let kept = Expression::call(F::Select, [compared, a, b]).unwrap();
+            for shapes in [
+                [&[150][..], &[1], &[1]],
+                [&[3, 40], &[3, 1], &[1]],
+                [&[3, 130], &[3, 1], &[3, 1]],
+                [&[2, 2, 33], &[2, 1, 1], &[2, 2, 1]],
+                [&[40, 70], &[70], &[40, 1]],
+                [&[1], &[1], &[20]],
+            ] {
+                for expression in [&check_of, &clip, &kept] {
+                    let way = check(&request(&mut random, dtype, &shapes, expression.clone()));
+                    bounded += usize::from(way == "bounds");
+                }
+            }
+        }
+    }
+    assert!(bounded > 900, "{bounded} of 3456 are values against bounds");
+}
+
+/// A range check or a clip inside of other calls, of a value that is computed, of results that are not written
+/// directly, and of a size that threads share.
+#[test]
+fn values_against_bounds_inside_other_calls() {
+    use Function as F;
+    let mut random = Random(42);
+    let inside = |value: Expression| {
+        call(F::LogicalAnd, call(F::LessEqual, x(1), value.clone()), call(F::Less, value, x(2)))
+    };
+    let clipped = |value| call(F::Minimum, call(F::Maximum, value, x(1)), x(2));
+    let chosen = Expression::call(F::Select, [inside(x(0)), x(0), x(1)]).unwrap();
+    let opposite = Expression::call(F::LogicalNot, [inside(call(F::Add, x(0), x(0)))]).unwrap();
+    let sum = call(F::Add, clipped(call(F::Multiply, x(0), x(0))), x(0));
+    let twice = call(F::LogicalOr, inside(x(0)), inside(call(F::Subtract, x(0), x(1))));
+    for expression in [chosen, opposite, sum, twice] {
+        for dtype in [DType::I32, DType::F32, DType::F64, DType::U8, DType::F16] {
+            for shapes in [[&[3000][..], &[1], &[1]], [&[70, 50], &[70, 1], &[1]], [&[5], &[1], &[5]]] {
+                check(&request(&mut random, dtype, &shapes, expression.clone()));
+            }
+        }
+    }
+    let long: [&[usize]; 3] = [&[700, 1000], &[700, 1], &[1]];
+    check(&request(&mut random, DType::U8, &long, clipped(x(0))));
+    check(&request(&mut random, DType::I16, &long, inside(x(0))));
+}
+
+/// The larger or smaller of two integers, written as a choice, and the opposite of a comparison are computed
+/// like the call that they are. Those of floats and halves are two calls.
+#[test]
+fn choices_and_opposites_of_integers_are_calls() {
+    use Function as F;
+    let mut random = Random(43);
+    for dtype in DType::ALL.into_iter().filter(|&dtype| dtype != DType::Bool) {
+        for (comparison, smaller, opposite) in [
+            (F::Less, true, F::GreaterEqual),
+            (F::LessEqual, true, F::Greater),
+            (F::Greater, false, F::LessEqual),
+            (F::GreaterEqual, false, F::Less),
+            (F::Equal, false, F::NotEqual),
+            (F::NotEqual, false, F::Equal),
+        ] {
+            let compared = || call(comparison, x(0), x(1));
+            let extreme = |smaller| call(if smaller { F::Minimum } else { F::Maximum }, x(0), x(1));
+            let choice = |a, b| Expression::call(F::Select, [compared(), x(a), x(b)]).unwrap();
+            let is_order = !matches!(comparison, F::Equal | F::NotEqual);
+            let negated = Expression::call(F::LogicalNot, [compared()]).unwrap();
+            for (expression, same, is_same) in [
+                (choice(0, 1), extreme(smaller), is_order && dtype.is_integer()),
+                (choice(1, 0), extreme(!smaller), is_order && dtype.is_integer()),
+                (negated, call(opposite, x(0), x(1)), !is_order || dtype.is_integer()),
+            ] {
+                for shapes in [[&[70][..]; 2], [&[3, 70], &[70]], [&[2], &[2]], [&[2, 600], &[2, 1]]] {
+                    let way = check(&request(&mut random, dtype, &shapes, expression.clone()));
+                    let call = check(&request(&mut random, dtype, &shapes, same.clone()));
+                    assert!(!is_same || way == call, "{dtype} {comparison:?}: {way} and {call}");
+                    assert!(is_same || way != "call", "{dtype} {comparison:?}: {way}");
+                }
+            }
+        }
+    }
 }
 
 /// A condition is an argument of other calls: of a choice, of another condition, and of nothing that is a

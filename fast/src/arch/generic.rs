@@ -1,6 +1,8 @@
 //! The loops, written once. Each is inlined into an entry point of every level (see [`simd`](super::simd))
 //! and compiled there with the level's instructions.
 
+use super::bounds::Bounded;
+use super::choice::Argument;
 use super::element::Bits;
 use super::ops::{Op1, Op2};
 use super::rows::{EachRow, Rows};
@@ -246,6 +248,37 @@ pub(super) fn scalar_vector<T: Copy, R, O: Op2<T, R>>(a: &[T], b: &[T], rows: Op
             by_width!(T, map(b, out, |b| O::of(a, b)));
         } else {
             map(b, out, |b| O::of(a, b));
+        }
+    }
+}
+
+/// `out = f(x, a, b)`, where `a` and `b` are one value, in each of `rows` rows.
+///
+/// # Panics
+/// If the output is not made of whole rows, or an argument is shorter.
+#[inline(always)]
+pub(super) fn bounded<T: Copy, R, O: Bounded<T, R>>(
+    x: &Argument<'_, T>,
+    [a, b]: [&Argument<'_, T>; 2],
+    rows: usize,
+    out: &mut [R],
+) {
+    if out.is_empty() {
+        return;
+    }
+    let width = out.len().checked_div(rows).unwrap_or(0);
+    assert!(width != 0 && out.len().is_multiple_of(rows), "the output is not made of whole rows");
+    assert!(a.scalar && b.scalar && !x.scalar, "a bound is not one value in a row, or x is");
+    for (row, out) in out.chunks_exact_mut(width).enumerate() {
+        let at = |step: usize| step.saturating_mul(row);
+        let bounds = [a.values[at(a.step)], b.values[at(b.step)]];
+        let x = &x.values[at(x.step)..][..width];
+        // Of 32 elements of two bytes, which it writes out one by one, the compiler makes no vectors: 1000 of
+        // them took three times as long.
+        if const { size_of::<T>() == 2 } {
+            Blocks::<BLOCK>::map(x, out, |x| O::of(x, bounds));
+        } else {
+            by_width!(T, map(x, out, |x| O::of(x, bounds)));
         }
     }
 }

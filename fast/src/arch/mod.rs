@@ -12,6 +12,7 @@
 //! | `few` | two to four calls of integers in one loop |
 //! | `frequent` | frequent chains, each as one loop |
 //! | `condition` | two comparisons of floats in one loop |
+//! | `bounds` | a value against two bounds in one loop |
 //! | `choice` | choices among floats, in vectors: maxima and minima, and choices that are added up |
 //! | `choose` | choices by a comparison that are stored |
 //! | `halves` | the functions of f16 and bf16, and their conversions |
@@ -42,6 +43,7 @@
 #![allow(unsafe_code, reason = "the only place where a level's entry points are called")]
 
 mod across;
+mod bounds;
 mod chain;
 mod choice;
 mod choose;
@@ -79,6 +81,7 @@ mod x86_64;
 use crate::math::{f32, f64, tanh};
 
 pub(crate) use across::ROWS;
+pub(crate) use bounds::Bounds;
 pub(crate) use chain::{ChainKind, ChainOp, Link};
 pub(crate) use choice::{Argument, Comparison};
 pub(crate) use choose::{Branch, Rule};
@@ -149,6 +152,8 @@ impl<T, R> Binary<T, R> {
 kernels! {
     /// `out = f(a)`, element by element.
     Unary<T>(a: &[T], out: &mut [T]);
+    /// `out = f(x, a, b)`, element by element, over some rows in each of which `a` and `b` are one value.
+    Bounded<T, R>(x: &Argument<'_, T>, bounds: [&Argument<'_, T>; 2], rows: usize, out: &mut [R]);
     /// Two comparisons and what joins them, element by element.
     Joined<T>(arguments: Arguments<'_, T>, out: &mut [bool]);
     /// `out = if c { a } else { b }`, element by element.

@@ -5,6 +5,7 @@
 //! To add a level, implement [`Simd`] for it, [`Vector`] and [`LevelVector`] for its two types of vectors of
 //! floats, and [`ChainVector`] and [`LevelIntegers`] for its vectors of integers.
 
+use super::bounds::Bounded;
 use super::chain::Link;
 use super::choice::{self, Argument, Comparison};
 use super::choose::{self, Rule};
@@ -80,6 +81,12 @@ pub(super) trait Simd: Sized {
         unsafe { Self::vector_scalar::<T, R, O>(b, a, rows.map(Rows::exchanged).as_ref(), out) }
     }
     unsafe fn joined<T: Copy, F: Formula<T>>(arguments: Arguments<'_, T>, out: &mut [bool]);
+    unsafe fn bounded<T: Copy, R, O: Bounded<T, R>>(
+        x: &Argument<'_, T>,
+        bounds: [&Argument<'_, T>; 2],
+        rows: usize,
+        out: &mut [R],
+    );
     unsafe fn select_vectors<T: Bits>(c: &[bool], a: &[T], b: &[T], out: &mut [T]);
     unsafe fn select_scalar_vector<T: Bits>(c: &[bool], a: &[T], b: &[T], out: &mut [T]);
     unsafe fn select_vector_scalar<T: Bits>(c: &[bool], a: &[T], b: &[T], out: &mut [T]);
@@ -221,6 +228,16 @@ macro_rules! entry_points {
         $(#[target_feature(enable = $features)])?
         unsafe fn joined<T: Copy, F: Formula<T>>(arguments: Arguments<'_, T>, out: &mut [bool]) {
             F::run(arguments, out);
+        }
+
+        $(#[target_feature(enable = $features)])?
+        unsafe fn bounded<T: Copy, R, O: Bounded<T, R>>(
+            x: &Argument<'_, T>,
+            bounds: [&Argument<'_, T>; 2],
+            rows: usize,
+            out: &mut [R],
+        ) {
+            generic::bounded::<T, R, O>(x, bounds, rows, out);
         }
 
         $(#[target_feature(enable = $features)])?

@@ -1,6 +1,7 @@
 //! The table of a level's kernels, and the choice of a level.
 #![deny(clippy::wildcard_enum_match_arm)]
 
+use super::bounds::{Bounds, Checks, Clips, Keeps, checks, clips, keeps};
 use super::chain::{ARITHMETIC, ChainKind, Link, SUMS, WITH_FUNCTIONS};
 use super::condition::{Condition, Conditions, conditions};
 use super::element::{Element, Integer};
@@ -11,8 +12,8 @@ use super::ops::*;
 use super::simd::{self, Simd};
 use super::stream::NonTemporal;
 use super::{
-    Across, AddTo, Binary, Chain, ChainSum, ChoiceSum, Choose, CopyOut, Expand, Grid, InPlace, Joined,
-    Kernel, Narrow, Paired, Select, SelectSum, Unary, Widen,
+    Across, AddTo, Binary, Bounded, Chain, ChainSum, ChoiceSum, Choose, CopyOut, Expand, Grid, InPlace,
+    Joined, Kernel, Narrow, Paired, Select, SelectSum, Unary, Widen,
 };
 use crate::Level;
 use broadcheck_spec::Function;
@@ -76,6 +77,10 @@ pub(crate) enum CallKernel<T: 'static> {
     Select(Select<T>),
     /// Two comparisons and what joins them, all of whose arguments are vectors.
     Condition(Joined<T>),
+    /// A value against bounds.
+    Clip(Bounded<T, T>),
+    /// Two comparisons with bounds.
+    Check(Bounded<T, bool>),
 }
 
 impl<T> Clone for CallKernel<T> {
@@ -107,6 +112,12 @@ pub(crate) struct Kernels<T: 'static> {
     greater: Option<Binaries<T, bool>>,
     greater_equal: Option<Binaries<T, bool>>,
     select: Selects<T>,
+    /// Of all types but floats, whose clips are chains, and bool.
+    clips: Option<Clips<T>>,
+    /// Of integers.
+    keeps: Option<Keeps<T>>,
+    /// Of all types but bool.
+    checks: Option<Checks<T>>,
     /// Of all types of numbers.
     chains: Option<Chains<T>>,
     /// Repeats each element.
@@ -248,6 +259,23 @@ impl<T> Kernels<T> {
 }
 
 impl<T> Kernels<T> {
+    /// The kernel of a value against two bounds, if the type has it.
+    pub(crate) fn bounded(&self, bounds: Bounds) -> Option<CallKernel<T>> {
+        match bounds {
+            Bounds::Clip { minimum_first } => {
+                self.clips.as_ref().map(|clips| CallKernel::Clip(clips[usize::from(minimum_first)]))
+            }
+            Bounds::Keep { above, or_equal } => {
+                let [above, or_equal] = [above, or_equal].map(usize::from);
+                self.keeps.as_ref().map(|keeps| CallKernel::Clip(keeps[above][or_equal]))
+            }
+            Bounds::Check { either, or_equal: [a, b] } => {
+                let [either, a, b] = [either, a, b].map(usize::from);
+                self.checks.as_ref().map(|checks| CallKernel::Check(checks[either][a][b]))
+            }
+        }
+    }
+
     /// The kernels of chains.
     ///
     /// # Panics
@@ -370,6 +398,9 @@ where
             vector_scalar: moving!(Select: S::select_vector_scalar),
             scalars: moving!(Select: S::select_scalars),
         },
+        clips: None,
+        keeps: None,
+        checks: None,
         chains: None,
         expand: moving!(Expand: S::expand),
         across: moving!(Across: S::across),
@@ -405,6 +436,7 @@ where
         less_equal: Some(binary::<S, LessEqual, T, bool>()),
         greater: Some(exchanged::<S, Less, T, bool>()),
         greater_equal: Some(exchanged::<S, LessEqual, T, bool>()),
+        checks: Some(checks::<S, T, Less, LessEqual>()),
         ..common::<S, T>()
     }
 }
@@ -470,6 +502,8 @@ where
         multiply: wrapping(commutative::<S, Multiply, T::Bits, T::Bits>()),
         equal: equality(commutative::<S, Equal, T::Bits, bool>()),
         not_equal: equality(commutative::<S, NotEqual, T::Bits, bool>()),
+        clips: Some(clips::<S, T, Maximum, Minimum>()),
+        keeps: Some(keeps::<S, T, Less, LessEqual>()),
         chains: Some(wrapping_chains::<S, T, V>()),
         ..numbers::<S, T>()
     }
@@ -502,6 +536,8 @@ const fn halves<S: Simd, F: Format>(arithmetic: &Arithmetic) -> Kernels<u16> {
         less_equal: Some(binary::<S, In<F, LessEqual>, u16, bool>()),
         greater: Some(exchanged::<S, In<F, Less>, u16, bool>()),
         greater_equal: Some(exchanged::<S, In<F, LessEqual>, u16, bool>()),
+        clips: Some(clips::<S, u16, In<F, Maximum>, In<F, Minimum>>()),
+        checks: Some(checks::<S, u16, In<F, Less>, In<F, LessEqual>>()),
         ..common::<S, u16>()
     }
 }

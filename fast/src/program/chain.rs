@@ -1,10 +1,11 @@
 //! Which values are needed, which reader of each is the last, and which calls are computed together: chains,
-//! choices and [`condition`](super::condition)s. A chain is a fold of sums, differences, products,
+//! choices, [`condition`](super::condition)s and values against [`bounds`](super::bounds). A chain is a fold of sums, differences, products,
 //! quotients, maxima, minima and a few unary functions, in which each value has one reader, the next call.
 //! An argument may be a sum, a difference or a product itself. A choice is a `select`, the comparison that is
 //! its condition, and possibly a product that is one of its values.
 #![deny(clippy::wildcard_enum_match_arm)]
 
+use super::bounds::{Bounded, bounded};
 use super::condition::{Conditional, condition};
 use super::graph::{Graph, Slope, ValueKind};
 use crate::arch::{Branch, ChainOp, Comparison, Rule};
@@ -31,14 +32,15 @@ pub(super) struct Choice {
     pub(super) arguments: [u32; 5],
 }
 
-/// The values that the root needs, and the chains, choices and conditions among them.
+/// The values that the root needs, and what is computed together among them.
 pub(super) struct Chains {
-    /// The last reader of each value. A chain, choice or condition reads where it ends, and the root's last
+    /// The last reader of each value. What is computed together reads where it ends, and the root's last
     /// reader is the root. [`NOBODY`] for a value that is not needed or is computed inside one of them.
     pub(super) last_use: SmallVec<[u32; VALUES]>,
     pub(super) chains: SmallVec<[Chain; 1]>,
     pub(super) choices: SmallVec<[Choice; 1]>,
     pub(super) conditions: SmallVec<[Conditional; 1]>,
+    pub(super) bounded: SmallVec<[Bounded; 1]>,
     /// The arguments of the root, if it is a choice that can be added up while it is computed: one by a
     /// comparison, or by a condition that is not a scalar.
     pub(super) root_choice: SmallVec<[u32; 4]>,
@@ -75,6 +77,7 @@ pub(super) fn find(
         chains: SmallVec::new(),
         choices: SmallVec::new(),
         conditions: SmallVec::new(),
+        bounded: SmallVec::new(),
         root_choice: SmallVec::new(),
     };
     let last_use = &mut found.last_use[..];
@@ -90,12 +93,17 @@ pub(super) fn find(
             if facts.is_empty() || is_half { None } else { chain(graph, &facts, readers, at, fewest) };
         let choice =
             if facts.is_empty() { None } else { choice(graph, &facts, readers, at, !(sums && at == root)) };
-        let condition = if facts.is_empty() { None } else { condition(graph, &facts, readers, at) };
-        let read = match (&chain, &choice, &condition) {
-            (Some(chain), _, _) => &chain.arguments[..],
-            (None, Some(choice), _) => &choice.arguments,
-            (None, None, Some(condition)) => &condition.arguments,
-            (None, None, None) => arguments,
+        let bounded = if facts.is_empty() { None } else { bounded(graph, &facts, readers, at) };
+        let condition = match bounded {
+            None if !facts.is_empty() => condition(graph, &facts, readers, at),
+            None | Some(_) => None,
+        };
+        let read = match (&chain, &choice, &bounded, &condition) {
+            (Some(chain), _, _, _) => &chain.arguments[..],
+            (None, Some(choice), _, _) => &choice.arguments,
+            (None, None, Some(bounded), _) => &bounded.arguments,
+            (None, None, None, Some(condition)) => &condition.arguments,
+            (None, None, None, None) => arguments,
         };
         for &argument in read {
             let last = &mut last_use[argument as usize];
@@ -110,6 +118,7 @@ pub(super) fn find(
         found.chains.extend(chain);
         found.choices.extend(choice);
         found.conditions.extend(condition);
+        found.bounded.extend(bounded);
     }
     found
 }

@@ -68,11 +68,18 @@ const LINEAR_SEARCH: usize = 24;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Graph {
     pub(crate) values: SmallVec<[Value; VALUES]>,
+    /// Whether values of dtype u16 are the bits of halves.
+    halves_in_bits: bool,
     /// The index of each value, once there are many.
     places: Option<HashMap<Value, u32>>,
 }
 
 impl Graph {
+    /// No values. `halves_in_bits` says whether those of dtype u16 will be the bits of halves.
+    pub(crate) fn new(halves_in_bits: bool) -> Graph {
+        Graph { halves_in_bits, ..Graph::default() }
+    }
+
     /// Adds an expression. Returns the value of each of its nodes, with the root last.
     pub(crate) fn add(
         &mut self,
@@ -118,7 +125,7 @@ impl Graph {
                 value.kind = ValueKind::Constant(0);
             }
         }
-        Graph { values, places: None }
+        Graph { values, places: None, ..*self }
     }
 
     /// The dtype of a value.
@@ -154,7 +161,40 @@ impl Graph {
             places.swap(0, 1);
         }
         let dtype = if is_comparison(function) { DType::Bool } else { dtype };
+        let (function, places) = self.shorter(function, places).unwrap_or((function, places));
         self.value(Value { kind: ValueKind::Call { function, arguments: places }, dtype })
+    }
+
+    /// A call of fewer values with the same bits: the larger or smaller of two integers, written as a choice,
+    /// or the opposite of a comparison.
+    fn shorter(&self, function: Function, arguments: [u32; 3]) -> Option<(Function, [u32; 3])> {
+        if !matches!(function, Function::Select | Function::LogicalNot) {
+            return None;
+        }
+        let condition = self.values[arguments[0] as usize].kind;
+        let ValueKind::Call { function: compare, arguments: [x, y, _] } = condition else { return None };
+        // Floats are not ordered if there is a NaN, and zeros of both signs are equal.
+        let are_ordered = self.are_integers(x);
+        if function == Function::LogicalNot {
+            return opposite(compare, are_ordered).map(|opposite| (opposite, [x, y, 0]));
+        }
+        let [_, chosen, other] = arguments;
+        let extreme = extreme(compare).filter(|_| are_ordered)?;
+        let extreme = match [chosen, other] {
+            same if same == [x, y] => extreme,
+            exchanged if exchanged == [y, x] => match extreme {
+                Function::Minimum => Function::Maximum,
+                _ => Function::Minimum,
+            },
+            _ => return None,
+        };
+        Some((extreme, [x.min(y), x.max(y), 0]))
+    }
+
+    /// Whether a value has integers.
+    pub(super) fn are_integers(&self, value: u32) -> bool {
+        let dtype = self.dtype(value);
+        dtype.is_integer() && !(self.halves_in_bits && dtype == DType::U16)
     }
 
     #[inline]
@@ -205,6 +245,69 @@ pub(crate) fn is_comparison(function: Function) -> bool {
         | F::LogicalOr
         | F::LogicalNot
         | F::Select => false,
+    }
+}
+
+/// The comparison that holds if another one does not, and whose results are those of ordered values only if
+/// `are_ordered` is set.
+fn opposite(function: Function, are_ordered: bool) -> Option<Function> {
+    use Function as F;
+    match function {
+        F::Equal => Some(F::NotEqual),
+        F::NotEqual => Some(F::Equal),
+        F::Less if are_ordered => Some(F::GreaterEqual),
+        F::LessEqual if are_ordered => Some(F::Greater),
+        F::Greater if are_ordered => Some(F::LessEqual),
+        F::GreaterEqual if are_ordered => Some(F::Less),
+        F::Less
+        | F::LessEqual
+        | F::Greater
+        | F::GreaterEqual
+        | F::Add
+        | F::Subtract
+        | F::Multiply
+        | F::Divide
+        | F::Power
+        | F::Maximum
+        | F::Minimum
+        | F::Negate
+        | F::Abs
+        | F::Sqrt
+        | F::Exp
+        | F::Log
+        | F::Tanh
+        | F::LogicalAnd
+        | F::LogicalOr
+        | F::LogicalNot
+        | F::Select => None,
+    }
+}
+
+/// What chooses its first argument if a comparison of ordered values holds, and otherwise the second.
+fn extreme(function: Function) -> Option<Function> {
+    use Function as F;
+    match function {
+        F::Less | F::LessEqual => Some(F::Minimum),
+        F::Greater | F::GreaterEqual => Some(F::Maximum),
+        F::Equal
+        | F::NotEqual
+        | F::Add
+        | F::Subtract
+        | F::Multiply
+        | F::Divide
+        | F::Power
+        | F::Maximum
+        | F::Minimum
+        | F::Negate
+        | F::Abs
+        | F::Sqrt
+        | F::Exp
+        | F::Log
+        | F::Tanh
+        | F::LogicalAnd
+        | F::LogicalOr
+        | F::LogicalNot
+        | F::Select => None,
     }
 }
 

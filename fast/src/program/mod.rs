@@ -3,6 +3,7 @@
 
 mod adjoint;
 mod banks;
+mod bounds;
 mod chain;
 mod condition;
 mod graph;
@@ -12,6 +13,7 @@ mod steps;
 
 pub(crate) use adjoint::gradient;
 pub(crate) use banks::{bank_of, bytes, half};
+pub(crate) use bounds::compared;
 pub(crate) use chain::{chain_op, swapped};
 pub(crate) use graph::{Graph, Slope, ValueKind, is_comparison};
 pub(crate) use rows::shortest_row;

@@ -5,12 +5,13 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 use super::banks::{bank_of, bytes, half, is_plain_float, rounding};
+use super::bounds::Bounded;
 use super::chain::{Chain, Chains, Choice, NOBODY, find};
 use super::condition::Conditional;
 use super::graph::{Graph, Slope, ValueKind, is_comparison};
 use super::rows::{onto, readers_in_chains, row_width, shortest_row_of_sum};
 use super::steps::{Half, Onto, Program, Source, Step, Target, Work};
-use crate::arch::{ChainOp, Comparison, Rule, Table};
+use crate::arch::{Bounds, ChainOp, Comparison, Rule, Table};
 use crate::dispatch::{by_bank, by_float_bank};
 use crate::error::NoKernel;
 use crate::inline_capacity::{VALUES, filled};
@@ -44,8 +45,7 @@ pub(crate) fn kernel(
     is_scalar: [bool; 3],
 ) -> Option<BankCall> {
     match half_in_bits {
-        Some(Half::F16) if bank == Bank::U16 => table.f16.call(function, is_scalar).map(u16::in_bank),
-        Some(Half::Bf16) if bank == Bank::U16 => table.bf16.call(function, is_scalar).map(u16::in_bank),
+        Some(half) if bank == Bank::U16 => half.kernels(table).call(function, is_scalar).map(u16::in_bank),
         Some(_) | None => by_bank!(bank, T => T::kernels(table).call(function, is_scalar).map(T::in_bank)),
     }
 }
@@ -131,7 +131,7 @@ pub(crate) fn schedule(
         Goal::Store(_) => None,
     };
     let single = non_temporal || onto.is_some();
-    let Chains { last_use, chains, choices, conditions, mut root_choice } =
+    let Chains { last_use, chains, choices, conditions, bounded, mut root_choice } =
         find(graph, (root, readers), (half_in_bits.is_some(), single, onto.is_some()), tiling, &access_of);
     (scheduler.onto, scheduler.width) = match (goal, onto) {
         (Goal::Store(_), _) => (None, 0),
@@ -177,6 +177,12 @@ pub(crate) fn schedule(
                 if let Some(chain) = chains.iter().find(|chain| chain.end == at) {
                     let made = scheduler.chain(&placed, chain, value.dtype, (at == root).then_some(goal));
                     scheduler.release_last(at, &chain.arguments, &last_use, &placed);
+                    placed[at as usize] = Some(made);
+                    continue;
+                }
+                if let Some(found) = bounded.iter().find(|found| found.end == at) {
+                    let made = scheduler.bounded(&placed, found, graph.dtype(found.arguments[0]), direct)?;
+                    scheduler.release_last(at, &found.arguments, &last_use, &placed);
                     placed[at as usize] = Some(made);
                     continue;
                 }
@@ -585,6 +591,36 @@ impl Scheduler<'_> {
             }
         }
         Ok(Placed { source, varies, bank: Bank::Bool })
+    }
+
+    /// A value of `dtype` against two bounds.
+    fn bounded(
+        &mut self,
+        placed: &[Option<Placed>],
+        bounded: &Bounded,
+        dtype: DType,
+        root: bool,
+    ) -> Result<Placed, NoKernel> {
+        let no_kernel = NoKernel { operation: "bounds", dtype };
+        let bank = bank_of(dtype);
+        let (arguments, varies) = sources(placed, bounded.arguments).ok_or(no_kernel)?;
+        let kernel = match self.half_in_bits {
+            Some(half) if bank == Bank::U16 => {
+                half.kernels(self.table).bounded(bounded.bounds).map(u16::in_bank)
+            }
+            Some(_) | None => by_bank!(bank, T => {
+                T::kernels(self.table).bounded(bounded.bounds).map(T::in_bank)
+            }),
+        };
+        let stationary = self.tiling.is_stationary(varies);
+        let made = match bounded.bounds {
+            Bounds::Clip { .. } | Bounds::Keep { .. } => bank,
+            Bounds::Check { .. } => Bank::Bool,
+        };
+        let (target, source) = self.target_of_vectors(made, root, stationary);
+        let work = Work::Bounded { kernel: kernel.ok_or(no_kernel)?, arguments };
+        self.push(work, target, varies, stationary);
+        Ok(Placed { source, varies, bank: made })
     }
 
     /// One value as a vector.

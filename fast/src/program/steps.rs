@@ -1,6 +1,6 @@
 //! A linear program: steps that read operands and registers and write registers or the result.
 
-use crate::arch::{CallKernel, ChainOp, Comparison, InPlace, Pairing, Repeat, Rule};
+use crate::arch::{CallKernel, ChainOp, Comparison, InPlace, Kernels, Pairing, Repeat, Rule, Table};
 use crate::grid::RowLayout;
 use crate::inline_capacity::{LINKS, STEPS};
 use crate::math::MathFunction;
@@ -14,6 +14,16 @@ use smallvec::SmallVec;
 pub(crate) enum Half {
     F16,
     Bf16,
+}
+
+impl Half {
+    /// The kernels of its bits.
+    pub(crate) fn kernels(self, table: &Table) -> &Kernels<u16> {
+        match self {
+            Half::F16 => &table.f16,
+            Half::Bf16 => &table.bf16,
+        }
+    }
 }
 
 /// Where an argument is read.
@@ -86,6 +96,8 @@ pub(crate) enum Work {
     /// Two comparisons and what joins them. The arguments are vectors and are those of a range of the
     /// program's links.
     Condition { kernel: BankCall, start: u32, end: u32 },
+    /// A value, which is a vector, and two bounds, which are not.
+    Bounded { kernel: BankCall, arguments: [Source; 3] },
     /// A function of `math` in f64.
     MathF64 { function: MathFunction, arguments: [Source; 2] },
     /// A function of `math` in f32, possibly rounded to a half.
@@ -139,6 +151,7 @@ impl Work {
             | Work::Call { .. }
             | Work::RoundedCall { .. }
             | Work::Condition { .. }
+            | Work::Bounded { .. }
             | Work::MathF64 { .. }
             | Work::MathF32 { .. }
             | Work::Choose { .. }
@@ -174,8 +187,8 @@ pub(crate) struct Program {
     pub(crate) needs: [(u32, u32); BANKS],
     /// The largest number of bytes in live registers at once, per element of a tile.
     pub(crate) live: usize,
-    /// Whether tiles of the innermost loop differ only in one chain or choice, which can then compute all of
-    /// them at once.
+    /// Whether tiles of the innermost loop differ only in the last step, which can then compute all of them at
+    /// once.
     pub(crate) in_rows: bool,
 }
 
@@ -198,10 +211,10 @@ impl Program {
             && tiling.goes_forwards()
     }
 
-    /// Whether a step can compute the rows of several tiles at once: a chain or a choice, or a sum if each
-    /// row is added to the next element, or all rows to one.
+    /// Whether a step can compute the rows of several tiles at once: a chain, a choice or values against
+    /// bounds, or a sum if each row is added to the next element, or all rows to one.
     fn computes_rows(&self, work: &Work, tiling: &Tiling) -> bool {
-        if let Work::Chain { width: 0, .. } | Work::Choose { .. } = *work {
+        if let Work::Chain { width: 0, .. } | Work::Choose { .. } | Work::Bounded { .. } = *work {
             return true;
         }
         let Some((_, Onto { access, .. })) = work.sum() else { return false };
@@ -216,6 +229,11 @@ impl Program {
     /// Whether a condition computes the result.
     pub(crate) fn ends_with_condition(&self) -> bool {
         matches!(self.steps.last(), Some(Step { work: Work::Condition { .. }, target: Target::Output, .. }))
+    }
+
+    /// Whether a value against two bounds is the result.
+    pub(crate) fn ends_with_bounds(&self) -> bool {
+        matches!(self.steps.last(), Some(Step { work: Work::Bounded { .. }, target: Target::Output, .. }))
     }
 
     /// Whether a choice by a comparison computes the result.

@@ -376,7 +376,7 @@ fn derivatives_by_the_whole_result_are_computed_like_values() {
         (&product, [300, 100], [300, 1], "rows"),
         (&product, [300, 100], [1, 100], "rows"),
         (&product, [32, 32], [1, 32], "pair"),
-        (&product, [300, 100], [300, 100], "tiles"),
+        (&product, [300, 100], [300, 100], "call"),
         (&log, [32, 32], [1, 32], "chain of rows"),
         (&log, [32, 32], [32, 1], "chain of rows"),
         (&log, [32, 7], [1, 7], "tiles"),

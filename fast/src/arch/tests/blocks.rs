@@ -50,7 +50,11 @@ fn check<T: Copy + PartialEq + std::fmt::Debug>(table: &Table, kernels: &Kernels
                         kernel.run(first, second, &mut out[..count]);
                         assert_eq!(out, want, "{name}");
                     }
-                    CallKernel::Unary(_) | CallKernel::Select(_) | CallKernel::Condition(_) => {
+                    CallKernel::Unary(_)
+                    | CallKernel::Select(_)
+                    | CallKernel::Condition(_)
+                    | CallKernel::Clip(_)
+                    | CallKernel::Check(_) => {
                         panic!("{name}: not a function of two")
                     }
                 }

@@ -11,6 +11,7 @@ macro_rules! numbers {
 }
 
 mod blocks;
+mod bounds;
 mod chains;
 mod choices;
 mod frequent;

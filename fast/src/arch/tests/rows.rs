@@ -51,7 +51,11 @@ fn check_all<T: Copy + PartialEq + std::fmt::Debug>(kernels: &Kernels<T>, values
                 match kernel {
                     CallKernel::Binary(kernel) => check(kernel, values, values[0], rows, &name),
                     CallKernel::Comparison(kernel) => check(kernel, values, true, rows, &name),
-                    CallKernel::Unary(_) | CallKernel::Select(_) | CallKernel::Condition(_) => {
+                    CallKernel::Unary(_)
+                    | CallKernel::Select(_)
+                    | CallKernel::Condition(_)
+                    | CallKernel::Clip(_)
+                    | CallKernel::Check(_) => {
                         panic!("{name}: not a function of two")
                     }
                 }
