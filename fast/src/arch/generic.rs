@@ -277,6 +277,8 @@ pub(super) fn bounded<T: Copy, R, O: Bounded<T, R>>(
         // them took three times as long.
         if const { size_of::<T>() == 2 } {
             Blocks::<BLOCK>::map(x, out, |x| O::of(x, bounds));
+        } else if width * size_of::<T>() < BLOCK {
+            by_width!(T, HALF, map[T, R](x, out, |x| O::of(x, bounds)));
         } else {
             by_width!(T, map(x, out, |x| O::of(x, bounds)));
         }

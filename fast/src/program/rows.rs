@@ -15,9 +15,9 @@ use broadcheck_spec::Function;
 /// to 0.95 by a column, and with rows of 400, 1.1.)
 const SHORTEST_ROW_OF_FUNCTION: usize = 400;
 
-/// [`SHORTEST_ROW`] for choices by a column among other values than those that are compared, whose loop finds
-/// out in every row which arguments are one value. (By a column, select(x<y,y,y) over rows of 80 to 264 bytes
-/// takes 1.2 to 1.9 of the time in place, and over rows of 400 0.86.)
+/// [`SHORTEST_ROW`] for most choices with a factor by a column, whose loop finds out in every row which
+/// arguments are one value. (When no loop knew that, select(x<y,y,y) by a column over rows of 80 to 264 bytes took
+/// 1.2 to 1.9 of the time in place, and over rows of 400 0.86.)
 const SHORTEST_ROW_OF_CHOICE: usize = 384;
 
 /// [`SHORTEST_ROW`] for the derivative of a maximum. (With rows of 96 to 256 bytes, it takes 0.74 to 0.98 of
@@ -31,7 +31,7 @@ pub(crate) fn shortest_row(graph: &Graph, root: u32, by_column: bool) -> usize {
     if matches!(kind, ValueKind::Slope { slope: Slope::Winner, .. }) {
         SHORTEST_ROW_OF_DERIVATIVE
     } else if matches!(kind, ValueKind::Call { function: Function::Select, .. }) {
-        if by_column && !is_of_compared(graph, root) { SHORTEST_ROW_OF_CHOICE } else { SHORTEST_ROW }
+        if by_column && !has_own_loop(graph, root) { SHORTEST_ROW_OF_CHOICE } else { SHORTEST_ROW }
     } else if has_function(graph) && !is_exp_of_two(graph, root) {
         SHORTEST_ROW_OF_FUNCTION
     } else {
@@ -54,28 +54,27 @@ fn is_exp_of_two(graph: &Graph, root: u32) -> bool {
         && arguments[..2].iter().all(is_operand)
 }
 
-/// Whether a choice is one of the two values that it compares, as in a rectifier, or one of them as it is or
-/// multiplied, as in a leaky one. There are loops that know what such choices read, if the other value and
-/// the factor are numbers.
-fn is_of_compared(graph: &Graph, choice: u32) -> bool {
+/// Whether a choice by a comparison has a loop that knows which of its arguments are one value: one of two
+/// values, or of a compared value as it is and multiplied, as in a leaky rectifier.
+fn has_own_loop(graph: &Graph, choice: u32) -> bool {
     let call = |at: u32| match graph.values[at as usize].kind {
         ValueKind::Call { function, arguments } => Some((function, arguments)),
         ValueKind::Operand(_) | ValueKind::Constant(_) | ValueKind::Slope { .. } => None,
     };
     let Some((Function::Select, [condition, chosen, other])) = call(choice) else { return false };
-    let Some((function, [x, limit, _])) = call(condition) else { return false };
-    let is_order =
-        matches!(function, Function::Less | Function::LessEqual | Function::Greater | Function::GreaterEqual);
-    let is_multiple = |value: u32, of: u32| match call(value) {
-        Some((Function::Multiply, [a, b, _])) => a == of || b == of,
-        _ => false,
+    let Some((_, [x, limit, _])) = call(condition) else { return false };
+    let factors = |value: u32| match call(value) {
+        Some((Function::Multiply, [a, b, _])) => Some([a, b]),
+        _ => None,
     };
-    let is_compared = |value: u32| value == x || value == limit;
-    let are_both = is_compared(chosen) && is_compared(other) && chosen != other;
-    is_order
-        && (are_both
-            || is_compared(chosen) && is_multiple(other, chosen)
-            || is_compared(other) && is_multiple(chosen, other))
+    let is_scaled =
+        |value: u32, factors: [u32; 2]| (value == x || value == limit) && factors.contains(&value);
+    match (factors(chosen), factors(other)) {
+        (None, None) => true,
+        (Some(factors), None) => is_scaled(other, factors),
+        (None, Some(factors)) => is_scaled(chosen, factors),
+        (Some(_), Some(_)) => false,
+    }
 }
 
 /// [`SHORTEST_ROW_OF_FUNCTION`] for values that are added up while they are computed. (With rows of 256

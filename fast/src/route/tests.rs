@@ -125,10 +125,10 @@ fn choices_run_over_long_rows_in_place() {
     }
 }
 
-/// A leaky rectifier is a choice of one of the values that are compared, too, whichever of them is first.
-/// Other choices, and those by equality, take longer rows.
+/// Choices of one of two values run over short rows, and so do leaky rectifiers, whichever of the values that
+/// are compared is first. Of two products, rows have to be longer.
 #[test]
-fn choices_of_multiples_run_over_short_rows_in_place() {
+fn choices_run_over_short_rows_in_place() {
     use Function as F;
     let [x, y] = [0, 1].map(Expression::operand);
     let call = |function, two: [&Expression; 2]| Expression::call(function, two.map(Clone::clone)).unwrap();
@@ -141,8 +141,8 @@ fn choices_of_multiples_run_over_short_rows_in_place() {
         (choice(F::Greater, [&x, &y], &x, &product), "choice of rows"),
         (choice(F::Less, [&x, &y], &product, &x), "choice of rows"),
         (choice(F::Greater, [&x, &y], &product, &product), "tiles"),
-        (choice(F::Greater, [&x, &y], &y, &y), "tiles"),
-        (choice(F::Equal, [&x, &y], &x, &y), "tiles"),
+        (choice(F::Greater, [&x, &y], &y, &y), "choice of rows"),
+        (choice(F::Equal, [&x, &y], &x, &y), "choice of rows"),
     ] {
         let operation = Operation::Elementwise { expression: expression.clone() };
         let plan = plan_of_two(1f64, [[300, 33], [300, 1]], operation);
@@ -224,7 +224,8 @@ fn tiles_of_ragged_rows_are_whole_cache_lines() {
     use Function as F;
     let [x, y] = [0, 1].map(Expression::operand);
     let less = Expression::call(F::Less, [x.clone(), y.clone()]).unwrap();
-    let expression = Expression::call(F::Select, [less, y.clone(), y]).unwrap();
+    let product = Expression::call(F::Multiply, [x, y]).unwrap();
+    let expression = Expression::call(F::Select, [less, product.clone(), product]).unwrap();
     let shapes = [[300, 33], [300, 1]];
     let elementwise = || Operation::Elementwise { expression: expression.clone() };
     // Of 31 rows that fit, 24 have 99 lines, and of 62 rows, 48.
