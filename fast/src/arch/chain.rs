@@ -36,6 +36,7 @@
 //!       row r + 3  [ v ][ v ]...
 //! ```
 
+use super::clip::Clip;
 use super::extent::Extent;
 use super::frequent;
 use super::group::{ChainVector, ahead, compute, counted, fetch};
@@ -294,6 +295,12 @@ pub(super) unsafe fn run<
             && frequent::rows::<L, V, false>(first, links, (rows, width), out)
         {
             return;
+        }
+        if const { !NON_TEMPORAL && KIND == ARITHMETIC && V::WIDTH > 1 && V::ARE_FLOATS }
+            && width >= V::WIDTH
+            && Clip::<V>::is(first, links)
+        {
+            return L::section(Clip::<V>::new(first, links, (rows, width), out));
         }
         // Long rows are prefetched and stored non-temporally by the loop over groups, where that is wanted.
         if const { KIND == WITH_FUNCTIONS && V::WIDTH > 1 }

@@ -24,7 +24,7 @@ use super::stream::LINE;
 use std::marker::PhantomData;
 
 /// The vectors that are computed together.
-const GROUP: usize = 4;
+pub(super) const GROUP: usize = 4;
 
 /// The most links of a loop.
 const LINKS: usize = 6;

@@ -11,6 +11,7 @@
 //! | `integers` | the vectors of chains of integers |
 //! | `few` | two to four calls of integers in one loop |
 //! | `frequent` | frequent chains, each as one loop |
+//! | `clip` | clips of floats |
 //! | `condition` | two comparisons of floats in one loop |
 //! | `bounds` | a value against two bounds in one loop |
 //! | `choice` | choices among floats, in vectors: maxima and minima, and choices that are added up |
@@ -47,6 +48,7 @@ mod bounds;
 mod chain;
 mod choice;
 mod choose;
+mod clip;
 #[cfg(target_arch = "x86_64")]
 mod compare;
 mod condition;

@@ -3,7 +3,8 @@
 
 use super::{floats, larger, same, tables};
 use crate::arch::{
-    Argument, Arguments, Branch, CallKernel, ChainOp, Comparison, Condition, Order, Reduction, Rule, fenced,
+    Argument, Arguments, Branch, CallKernel, ChainOp, Comparison, Condition, Link, Order, Reduction, Rule,
+    fenced,
 };
 use broadcheck_spec::Function;
 
@@ -72,6 +73,49 @@ fn nans_are_kept_and_of_two_the_first() {
     for table in tables() {
         check!(f64, table, nans);
         check!(f32, table, singles);
+    }
+}
+
+/// Clips between every two of the numbers, in both orders, in rows with different bounds. The loop for a row
+/// depends on its bounds.
+#[test]
+fn clips_between_every_two_numbers() {
+    let all: Vec<f64> = (0..600).map(|at: usize| NUMBERS[(at * at + at / 9) % NUMBERS.len()] * 3.0).collect();
+    let rows = NUMBERS.len() * NUMBERS.len();
+    let bounds = |which: usize| -> Vec<f64> {
+        (0..rows)
+            .map(|at| NUMBERS[if which == 0 { at / NUMBERS.len() } else { at % NUMBERS.len() }])
+            .collect()
+    };
+    let (low, high) = (bounds(0), bounds(1));
+    for table in tables() {
+        for (minimum_first, width) in
+            [false, true].into_iter().flat_map(|first| [8, 17, 64, 75].map(|w| (first, w)))
+        {
+            let ops = [ChainOp::Maximum, ChainOp::Minimum];
+            let [a, b] = if minimum_first { [1, 0] } else { [0, 1] };
+            let link = |which: usize| Link {
+                op: ops[which],
+                values: if which == 0 { &low[..] } else { &high[..] },
+                step: 1,
+                scalar: true,
+            };
+            let first =
+                Link { op: ChainOp::Add, values: &all[..(rows - 1) * 5 + width], step: 5, scalar: false };
+            let mut out = vec![7.0; rows * width];
+            let mut links = [link(a), link(b)];
+            table.f64.chains().run(&first, (&mut links, false), rows, &mut out);
+            for (at, &found) in out.iter().enumerate() {
+                let (row, x) = (at / width, all[at / width * 5 + at % width]);
+                let (maximum, minimum) = (|x, y| larger(x, y), |x: f64, y: f64| -larger(-x, -y));
+                let want = if minimum_first {
+                    maximum(minimum(x, high[row]), low[row])
+                } else {
+                    minimum(maximum(x, low[row]), high[row])
+                };
+                assert!(same(found, want), "{} {x} {} {}: {found}", table.level, low[row], high[row]);
+            }
+        }
     }
 }
 
