@@ -6,7 +6,7 @@ use crate::Level;
 use crate::arch::{CACHE_LINE, ChainOp, Table, is_intel};
 use crate::bounds_call::BoundsCall;
 use crate::error::NoKernel;
-use crate::fold::{FoldCall, may_fold, operands, takes_rows};
+use crate::fold::{FoldCall, SHORTEST_ROW, may_fold, operands, takes_rows};
 use crate::grid::grid;
 use crate::inline_capacity::{OPERANDS, VALUES};
 use crate::lower::Lowered;
@@ -499,7 +499,7 @@ pub(crate) fn compile<'a>(
     let shortest = shortest_row(graph, root, by_column);
     let bytes_of = |row: usize| row.saturating_mul(size_of_dtype(task.dtype));
     let takes_rows = |row: usize| match bounded {
-        Some(compared) => by_column && row.saturating_mul(size_of_dtype(compared)) >= SHORTEST_ROW_OF_BOUNDS,
+        Some(compared) => by_column && row.saturating_mul(size_of_dtype(compared)) >= SHORTEST_ROW,
         None => bytes_of(row) >= shortest && takes_rows(level, dtype, bytes_of(row)),
     };
     let is_long_for_few = |row: usize| bytes_of(row) >= SHORTEST_ROW_OF_FEW;
@@ -608,10 +608,6 @@ fn widest(graph: &Graph) -> usize {
 /// the last step is computed for one row. (By a row, select(x<y,x,y) of f32 over 300x33 would take 1.5 times
 /// as long.)
 const SHORTEST_ROW_OF_FEW: usize = 160;
-
-/// The bytes of the shortest row of values against bounds that is a tile of its own: half of a cache line, for
-/// which there are blocks.
-const SHORTEST_ROW_OF_BOUNDS: usize = 32;
 
 /// What an attempt at tiles and a program came to.
 struct Attempt {

@@ -274,11 +274,10 @@ pub(super) fn bounded<T: Copy, R, O: Bounded<T, R>>(
         let bounds = [a.values[at(a.step)], b.values[at(b.step)]];
         let x = &x.values[at(x.step)..][..width];
         // Of 32 elements of two bytes, which it writes out one by one, the compiler makes no vectors: 1000 of
-        // them took three times as long.
+        // them took three times as long. With blocks of half a line beside these, it makes none of others,
+        // either.
         if const { size_of::<T>() == 2 } {
             Blocks::<BLOCK>::map(x, out, |x| O::of(x, bounds));
-        } else if width * size_of::<T>() < BLOCK {
-            by_width!(T, HALF, map[T, R](x, out, |x| O::of(x, bounds)));
         } else {
             by_width!(T, map(x, out, |x| O::of(x, bounds)));
         }
