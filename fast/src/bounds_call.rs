@@ -25,8 +25,8 @@ pub(crate) struct BoundsCall {
 }
 
 impl BoundsCall {
-    /// The call that a program is over a tiling, if it is one and is too short for several threads. `used` are
-    /// the operands of the accesses.
+    /// The call that a program is over a tiling, if it is one and is too short for several threads. `used`
+    /// are the operands of the accesses.
     pub(crate) fn of_program(program: &Program, tiling: &Tiling, used: &[u32]) -> Option<BoundsCall> {
         let [Step { work: Work::Bounded { kernel, arguments }, target: Target::Output, .. }] =
             program.steps[..]

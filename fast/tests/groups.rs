@@ -1,6 +1,7 @@
 //! Compares the engine with the interpreter, on every SIMD level, where it computes several calls together:
-//! chains of integers, squares, conditions of two comparisons, values against bounds, chains over bands of rows, choices over rows
-//! and by a factor, and `select` of whole rows. Their gradients are in `groups/gradients.rs`.
+//! chains of integers, squares, conditions of two comparisons, values against bounds, chains over bands of
+//! rows, choices over rows and by a factor, and `select` of whole rows. Their gradients are in
+//! `groups/gradients.rs`.
 
 #[path = "groups/gradients.rs"]
 mod gradients;
@@ -181,8 +182,8 @@ fn conditions_of_two_comparisons() {
     assert!(conditions > 250, "{conditions} of 1250 are conditions");
 }
 
-/// Clips, range checks and choices of every dtype, in every order and either way round, whose bounds are single
-/// values, columns, rows or vectors.
+/// Clips, range checks and choices of every dtype, in every order and either way round, whose bounds are
+/// single values, columns, rows or vectors.
 #[test]
 fn values_against_bounds() {
     use Function as F;
@@ -223,8 +224,8 @@ fn values_against_bounds() {
     assert!(bounded > 900, "{bounded} of 3456 are values against bounds");
 }
 
-/// A range check or a clip inside of other calls, of a value that is computed, of results that are not written
-/// directly, and of a size that threads share.
+/// A range check or a clip inside of other calls, of a value that is computed, of results that are not
+/// written directly, and of a size that threads share.
 #[test]
 fn values_against_bounds_inside_other_calls() {
     use Function as F;

@@ -1,6 +1,6 @@
-//! A value against a bound or two, each of which is one value in a row: a clip of integers or halves, a choice
-//! of integers between the value and another one, and whether a number is between two others or outside of
-//! them. By functions of two arguments, that takes a register for each of them and more passes
+//! A value against a bound or two, each of which is one value in a row: a clip of integers or halves, a
+//! choice of integers between the value and another one, and whether a number is between two others or
+//! outside of them. By functions of two arguments, that takes a register for each of them and more passes
 //! (`benches/sweep`). Clips of floats are chains, and their choices are in [`choose`](super::choose).
 
 use super::Kernel;

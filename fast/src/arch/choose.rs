@@ -228,8 +228,8 @@ impl<T> Argument<'_, T> {
     }
 }
 
-/// [`choose`] by a comparison alone. There are loops for the kinds of arguments of which at most three have a
-/// value for each element, or none is one value.
+/// [`choose`] by a comparison alone. There are loops for most kinds of arguments: not for two vectors that
+/// choose between two values, or between one of them and something else.
 ///
 /// # Safety
 /// As for [`all_of`], but what it knows of the arguments.

@@ -93,8 +93,8 @@ impl<V: ChainVector> Section for Clip<'_, V> {
 /// One row of `width` elements. The last vector ends with the row.
 ///
 /// # Safety
-/// The machine has the instructions of `V`. There are `width` elements at `from` and writable ones at `to`, at
-/// least those of a vector. The bounds are as `KIND` says.
+/// The machine has the instructions of `V`. There are `width` elements at `from` and writable ones at `to`,
+/// at least those of a vector. The bounds are as `KIND` says.
 #[inline(always)]
 unsafe fn row<V: ChainVector, const MINIMUM_FIRST: bool, const KIND: u8>(
     from: *const V::Element,

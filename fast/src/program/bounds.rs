@@ -1,6 +1,6 @@
 //! Which calls are a value against bounds: a clip, such as `min(max(x, 0), 255)`, a range check, such as
-//! `(low <= x) & (x < high)`, or a choice, such as `select(x < low, 0, x)`. The bounds, and the other value of a
-//! choice, are one value in each tile.
+//! `(low <= x) & (x < high)`, or a choice, such as `select(x < low, 0, x)`. The bounds, and the other value
+//! of a choice, are one value in each tile.
 #![deny(clippy::wildcard_enum_match_arm)]
 
 use super::chain::Facts;

@@ -1,8 +1,8 @@
 //! Which values are needed, which reader of each is the last, and which calls are computed together: chains,
-//! choices, [`condition`](super::condition)s and values against [`bounds`](super::bounds). A chain is a fold of sums, differences, products,
-//! quotients, maxima, minima and a few unary functions, in which each value has one reader, the next call.
-//! An argument may be a sum, a difference or a product itself. A choice is a `select`, the comparison that is
-//! its condition, and possibly a product that is one of its values.
+//! choices, [`condition`](super::condition)s and values against [`bounds`](super::bounds). A chain is a fold
+//! of sums, differences, products, quotients, maxima, minima and a few unary functions, in which each value
+//! has one reader, the next call. An argument may be a sum, a difference or a product itself. A choice is a
+//! `select`, the comparison that is its condition, and possibly a product that is one of its values.
 #![deny(clippy::wildcard_enum_match_arm)]
 
 use super::bounds::{Bounded, bounded};

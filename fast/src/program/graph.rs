@@ -179,15 +179,11 @@ impl Graph {
             return opposite(compare, are_ordered).map(|opposite| (opposite, [x, y, 0]));
         }
         let [_, chosen, other] = arguments;
-        let extreme = extreme(compare).filter(|_| are_ordered)?;
-        let extreme = match [chosen, other] {
-            same if same == [x, y] => extreme,
-            exchanged if exchanged == [y, x] => match extreme {
-                Function::Minimum => Function::Maximum,
-                _ => Function::Minimum,
-            },
-            _ => return None,
-        };
+        let is_exchanged = [chosen, other] == [y, x];
+        if !are_ordered || !is_exchanged && [chosen, other] != [x, y] {
+            return None;
+        }
+        let extreme = extreme(compare, is_exchanged)?;
         Some((extreme, [x.min(y), x.max(y), 0]))
     }
 
@@ -283,12 +279,13 @@ fn opposite(function: Function, are_ordered: bool) -> Option<Function> {
     }
 }
 
-/// What chooses its first argument if a comparison of ordered values holds, and otherwise the second.
-fn extreme(function: Function) -> Option<Function> {
+/// What chooses its first argument if a comparison of ordered values holds, and otherwise the second, or the
+/// other way round if they are exchanged.
+fn extreme(function: Function, is_exchanged: bool) -> Option<Function> {
     use Function as F;
     match function {
-        F::Less | F::LessEqual => Some(F::Minimum),
-        F::Greater | F::GreaterEqual => Some(F::Maximum),
+        F::Less | F::LessEqual => Some(if is_exchanged { F::Maximum } else { F::Minimum }),
+        F::Greater | F::GreaterEqual => Some(if is_exchanged { F::Minimum } else { F::Maximum }),
         F::Equal
         | F::NotEqual
         | F::Add

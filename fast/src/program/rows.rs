@@ -16,8 +16,8 @@ use broadcheck_spec::Function;
 const SHORTEST_ROW_OF_FUNCTION: usize = 400;
 
 /// [`SHORTEST_ROW`] for most choices with a factor by a column, whose loop finds out in every row which
-/// arguments are one value. (When no loop knew that, select(x<y,y,y) by a column over rows of 80 to 264 bytes took
-/// 1.2 to 1.9 of the time in place, and over rows of 400 0.86.)
+/// arguments are one value. (When no loop knew that, select(x<y,y,y) by a column over rows of 80 to 264 bytes
+/// took 1.2 to 1.9 of the time in place, and over rows of 400 0.86.)
 const SHORTEST_ROW_OF_CHOICE: usize = 384;
 
 /// [`SHORTEST_ROW`] for the derivative of a maximum. (With rows of 96 to 256 bytes, it takes 0.74 to 0.98 of

@@ -187,8 +187,8 @@ pub(crate) struct Program {
     pub(crate) needs: [(u32, u32); BANKS],
     /// The largest number of bytes in live registers at once, per element of a tile.
     pub(crate) live: usize,
-    /// Whether tiles of the innermost loop differ only in the last step, which can then compute all of them at
-    /// once.
+    /// Whether tiles of the innermost loop differ only in the last step, which can then compute all of them
+    /// at once.
     pub(crate) in_rows: bool,
 }
 

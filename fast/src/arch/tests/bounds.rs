@@ -83,6 +83,14 @@ fn numbers() -> impl Iterator<Item = f64> {
     (0..1000).map(|at: usize| NUMBERS[(at * at + at / 7) % NUMBERS.len()])
 }
 
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_lossless,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    reason = "the numbers are bytes, or have few digits"
+)]
 #[test]
 fn values_against_two_bounds() {
     for table in tables() {
