@@ -33,8 +33,7 @@ impl BoundsCall {
         else {
             return None;
         };
-        let goes_on = tiling.loops.len() <= 1 && tiling.panel == 0 && tiling.goes_forwards();
-        if !goes_on || !is_short(tiling.tiles.checked_mul(tiling.full)?, CALLS, 0) {
+        if !is_short(tiling.tiles.checked_mul(tiling.full)?, CALLS, 0) {
             return None;
         }
         let shape = rows_of(tiling)?;

@@ -211,8 +211,7 @@ impl FoldCall {
             return None;
         };
         let count = tiling.tiles.checked_mul(tiling.full)?;
-        let goes_on = tiling.loops.len() <= 1 && tiling.panel == 0 && tiling.goes_forwards();
-        if !goes_on || !is_short(count, 1, program.links.len()) {
+        if !is_short(count, 1, program.links.len()) {
             return None;
         }
         let shape = rows_of(tiling)?;
@@ -270,9 +269,13 @@ pub(crate) fn place_of(
     }
 }
 
-/// The rows of a tiling with at most one loop and their width: one row if each operand goes on where it ended
-/// in the tile before; `None` if the last tile is shorter than the others.
+/// The rows of a tiling and their width: one row if each operand goes on where it ended in the tile before.
+/// `None` if there are several loops or panels, an operand goes backwards, or the last tile is shorter than
+/// the others.
 pub(crate) fn rows_of(tiling: &Tiling) -> Option<(usize, usize)> {
+    if tiling.loops.len() > 1 || tiling.panel != 0 || !tiling.goes_forwards() {
+        return None;
+    }
     let goes_on = |(at, access): (usize, &crate::tiling::Access)| match access.kind {
         AccessKind::Direct => tiling.inner_step(at) == tiling.full,
         AccessKind::Splat => tiling.inner_step(at) == 0,

@@ -4,8 +4,8 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 use super::chain::Facts;
-use super::graph::{Graph, ValueKind};
-use crate::arch::Bounds;
+use super::graph::{Graph, order};
+use crate::arch::{Bounds, Order};
 use broadcheck_spec::{DType, Function};
 
 /// A value against two bounds.
@@ -24,11 +24,11 @@ pub(super) fn bounded(graph: &Graph, facts: &[Facts], readers: &[u32], end: u32)
         let (fact, whole) = (facts[at as usize], facts[end as usize]);
         readers[at as usize] == 1 && !fact.scalar && fact.stationary == whole.stationary
     };
-    let (last, [a, b, c]) = call(graph, end)?;
+    let (last, [a, b, c]) = graph.call(end)?;
     let (bounds, arguments) = match part(last) {
-        Part::Clips { minimum } if has_clips(graph.dtype(end)) => {
+        Part::Clips { minimum } if graph.dtype(end).is_integer() => {
             let (inner, second) = if is_inside(a) { (a, b) } else { (b, a) };
-            let (function, [p, q, _]) = call(graph, inner).filter(|_| is_inside(inner) && is_one(second))?;
+            let (function, [p, q, _]) = graph.call(inner).filter(|_| is_inside(inner) && is_one(second))?;
             let (x, first) = if is_one(p) { (q, p) } else { (p, q) };
             if !is_one(first) || part(function) != (Part::Clips { minimum: !minimum }) {
                 return None;
@@ -53,38 +53,21 @@ pub(super) fn bounded(graph: &Graph, facts: &[Facts], readers: &[u32], end: u32)
                 (false, false) => return None,
             }
         }
-        Part::Clips { .. } | Part::Joins { .. } | Part::Compares { .. } | Part::Chooses | Part::Other => {
-            return None;
-        }
+        Part::Clips { .. } | Part::Joins { .. } | Part::Chooses | Part::Other => return None,
     };
     Some(Bounded { end, bounds, arguments })
 }
 
 /// The dtype of the value, if a call may be of a value against two bounds.
 pub(crate) fn compared(graph: &Graph, end: u32) -> Option<DType> {
-    let (last, [a, _, _]) = call(graph, end)?;
+    let (last, [a, _, _]) = graph.call(end)?;
     match part(last) {
-        Part::Clips { .. } | Part::Chooses => Some(graph.dtype(end)).filter(|&dtype| has_clips(dtype)),
+        Part::Clips { .. } | Part::Chooses => Some(graph.dtype(end)).filter(|dtype| dtype.is_integer()),
         Part::Joins { .. } => {
-            let (function, [x, _, _]) = call(graph, a)?;
-            matches!(part(function), Part::Compares { .. }).then(|| graph.dtype(x))
+            let (function, [x, _, _]) = graph.call(a)?;
+            order(function).map(|_| graph.dtype(x))
         }
-        Part::Compares { .. } | Part::Other => None,
-    }
-}
-
-/// Whether clips and choices of a dtype have kernels: those of floats are chains and choices by a comparison.
-fn has_clips(dtype: DType) -> bool {
-    match dtype {
-        DType::I64
-        | DType::I32
-        | DType::I16
-        | DType::I8
-        | DType::U64
-        | DType::U32
-        | DType::U16
-        | DType::U8 => true,
-        DType::F64 | DType::F32 | DType::F16 | DType::Bf16 | DType::Bool => false,
+        Part::Other => None,
     }
 }
 
@@ -98,21 +81,16 @@ struct Side {
 }
 
 fn side(graph: &Graph, is_one: impl Fn(u32) -> bool, at: u32) -> Option<Side> {
-    let (function, [a, b, _]) = call(graph, at)?;
-    let Part::Compares { above, or_equal } = part(function) else { return None };
-    match (is_one(a), is_one(b)) {
-        (false, true) => Some(Side { x: a, bound: b, above, or_equal }),
-        (true, false) => Some(Side { x: b, bound: a, above: !above, or_equal }),
-        (true, true) | (false, false) => None,
-    }
-}
-
-/// A function and its arguments. Those that it does not have are the first value.
-fn call(graph: &Graph, at: u32) -> Option<(Function, [u32; 3])> {
-    match graph.values[at as usize].kind {
-        ValueKind::Call { function, arguments } => Some((function, arguments)),
-        ValueKind::Operand(_) | ValueKind::Constant(_) | ValueKind::Slope { .. } => None,
-    }
+    let (function, [a, b, _]) = graph.call(at)?;
+    let order = order(function)?;
+    let (x, bound, order) = match (is_one(a), is_one(b)) {
+        (false, true) => (a, b, order),
+        (true, false) => (b, a, order.mirrored()),
+        (true, true) | (false, false) => return None,
+    };
+    let above = matches!(order, Order::Greater | Order::GreaterEqual);
+    let or_equal = matches!(order, Order::LessEqual | Order::GreaterEqual);
+    Some(Side { x, bound, above, or_equal })
 }
 
 /// What a function is here.
@@ -126,11 +104,6 @@ enum Part {
     Joins {
         either: bool,
     },
-    /// Whether the first argument is above the second.
-    Compares {
-        above: bool,
-        or_equal: bool,
-    },
     /// It is a choice by its first argument.
     Chooses,
     Other,
@@ -143,10 +116,6 @@ fn part(function: Function) -> Part {
         F::Minimum => Part::Clips { minimum: true },
         F::LogicalAnd => Part::Joins { either: false },
         F::LogicalOr => Part::Joins { either: true },
-        F::Less => Part::Compares { above: false, or_equal: false },
-        F::LessEqual => Part::Compares { above: false, or_equal: true },
-        F::Greater => Part::Compares { above: true, or_equal: false },
-        F::GreaterEqual => Part::Compares { above: true, or_equal: true },
         F::Add
         | F::Subtract
         | F::Multiply
@@ -160,6 +129,10 @@ fn part(function: Function) -> Part {
         | F::Tanh
         | F::Equal
         | F::NotEqual
+        | F::Less
+        | F::LessEqual
+        | F::Greater
+        | F::GreaterEqual
         | F::LogicalNot => Part::Other,
         F::Select => Part::Chooses,
     }

@@ -251,12 +251,8 @@ fn argument_of_two(
 /// The choice that a call is, if it is a `select` of floats by a comparison of floats of the same type.
 /// `scales` is whether one of the two values may be a product.
 fn choice(graph: &Graph, facts: &[Facts], readers: &[u32], end: u32, scales: bool) -> Option<Choice> {
-    let call = |at: u32| match graph.values[at as usize].kind {
-        ValueKind::Call { function, arguments } => Some((function, arguments)),
-        ValueKind::Operand(_) | ValueKind::Constant(_) | ValueKind::Slope { .. } => None,
-    };
-    let (Function::Select, [condition, chosen, other]) = call(end)? else { return None };
-    let (function, [x, limit, _]) = call(condition)?;
+    let (Function::Select, [condition, chosen, other]) = graph.call(end)? else { return None };
+    let (function, [x, limit, _]) = graph.call(condition)?;
     let (comparison, arguments) = comparison(function, [x, limit], [chosen, other])?;
     let (fact, whole) = (facts[condition as usize], facts[end as usize]);
     let dtype = graph.dtype(end);

@@ -3,7 +3,7 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 use super::chain::{Facts, link};
-use super::graph::{Graph, ValueKind};
+use super::graph::{Graph, order};
 use crate::arch::{ChainOp, Condition, Order};
 use broadcheck_spec::{DType, Function};
 use smallvec::SmallVec;
@@ -19,12 +19,11 @@ pub(super) struct Conditional {
 
 /// The condition that a call is, if it is one.
 pub(super) fn condition(graph: &Graph, facts: &[Facts], readers: &[u32], end: u32) -> Option<Conditional> {
-    let call = |at: u32| match graph.values[at as usize].kind {
-        ValueKind::Call { function, arguments } => Some((function, arguments)),
-        ValueKind::Operand(_) | ValueKind::Constant(_) | ValueKind::Slope { .. } => None,
-    };
-    let (function, [first, second, _]) = call(end)?;
-    let Part::Joins(or) = part(function) else { return None };
+    let (function, [first, second, _]) = graph.call(end)?;
+    let or = function == Function::LogicalOr;
+    if !or && function != Function::LogicalAnd {
+        return None;
+    }
     let inside = |at: u32| {
         let (fact, whole) = (facts[at as usize], facts[end as usize]);
         readers[at as usize] == 1 && !fact.scalar && fact.stationary == whole.stationary
@@ -33,9 +32,8 @@ pub(super) fn condition(graph: &Graph, facts: &[Facts], readers: &[u32], end: u3
         return None;
     }
     let compared = |at: u32| {
-        let (function, [x, y, _]) = call(at)?;
-        let Part::Order(order) = part(function) else { return None };
-        Some((order, x, y))
+        let (function, [x, y, _]) = graph.call(at)?;
+        Some((order(function)?, x, y))
     };
     let (one, other) = (compared(first)?, compared(second)?);
     let dtype = graph.dtype(one.1);
@@ -71,43 +69,5 @@ fn upwards(order: Order, x: u32, y: u32) -> (Order, u32, u32) {
     match order {
         Order::Less | Order::LessEqual => (order, x, y),
         Order::Greater | Order::GreaterEqual => (order.mirrored(), y, x),
-    }
-}
-
-/// What a function is in a condition.
-#[derive(Clone, Copy)]
-enum Part {
-    /// It joins two conditions; whether one of them is enough.
-    Joins(bool),
-    Order(Order),
-    Other,
-}
-
-fn part(function: Function) -> Part {
-    use Function as F;
-    match function {
-        F::LogicalAnd => Part::Joins(false),
-        F::LogicalOr => Part::Joins(true),
-        F::Less => Part::Order(Order::Less),
-        F::LessEqual => Part::Order(Order::LessEqual),
-        F::Greater => Part::Order(Order::Greater),
-        F::GreaterEqual => Part::Order(Order::GreaterEqual),
-        F::Add
-        | F::Subtract
-        | F::Multiply
-        | F::Divide
-        | F::Power
-        | F::Maximum
-        | F::Minimum
-        | F::Negate
-        | F::Abs
-        | F::Sqrt
-        | F::Exp
-        | F::Log
-        | F::Tanh
-        | F::Equal
-        | F::NotEqual
-        | F::LogicalNot
-        | F::Select => Part::Other,
     }
 }

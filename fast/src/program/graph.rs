@@ -2,6 +2,7 @@
 //! are the same: common subexpressions are found when they are added.
 #![deny(clippy::wildcard_enum_match_arm)]
 
+use crate::arch::Order;
 use crate::inline_capacity::{VALUES, filled};
 use broadcheck_spec::{DType, Expression, Function, Node};
 use smallvec::SmallVec;
@@ -133,6 +134,15 @@ impl Graph {
         self.values[value as usize].dtype
     }
 
+    /// The function and the arguments of a value that is a call. Arguments that the function does not have
+    /// are the first value.
+    pub(crate) fn call(&self, value: u32) -> Option<(Function, [u32; 3])> {
+        match self.values[value as usize].kind {
+            ValueKind::Call { function, arguments } => Some((function, arguments)),
+            ValueKind::Operand(_) | ValueKind::Constant(_) | ValueKind::Slope { .. } => None,
+        }
+    }
+
     /// An operand.
     pub(crate) fn operand(&mut self, place: usize, dtype: DType) -> u32 {
         let place = u32::try_from(place).unwrap_or(u32::MAX);
@@ -171,19 +181,24 @@ impl Graph {
         if !matches!(function, Function::Select | Function::LogicalNot) {
             return None;
         }
-        let condition = self.values[arguments[0] as usize].kind;
-        let ValueKind::Call { function: compare, arguments: [x, y, _] } = condition else { return None };
-        // Floats are not ordered if there is a NaN, and zeros of both signs are equal.
-        let are_ordered = self.are_integers(x);
-        if function == Function::LogicalNot {
-            return opposite(compare, are_ordered).map(|opposite| (opposite, [x, y, 0]));
+        let [condition, chosen, other] = arguments;
+        let (compare, [x, y, _]) = self.call(condition)?;
+        if function == Function::LogicalNot && matches!(compare, Function::Equal | Function::NotEqual) {
+            let is_equal = compare == Function::Equal;
+            return Some((if is_equal { Function::NotEqual } else { Function::Equal }, [x, y, 0]));
         }
-        let [_, chosen, other] = arguments;
+        // Floats are not ordered if there is a NaN, and zeros of both signs are equal.
+        let order = order(compare).filter(|_| self.are_integers(x))?;
+        if function == Function::LogicalNot {
+            return Some((opposite(order), [x, y, 0]));
+        }
+        let smaller_first = matches!(order, Order::Less | Order::LessEqual);
         let is_exchanged = [chosen, other] == [y, x];
-        if !are_ordered || !is_exchanged && [chosen, other] != [x, y] {
+        if !is_exchanged && [chosen, other] != [x, y] {
             return None;
         }
-        let extreme = extreme(compare, is_exchanged)?;
+        let is_minimum = smaller_first != is_exchanged;
+        let extreme = if is_minimum { Function::Minimum } else { Function::Maximum };
         Some((extreme, [x.min(y), x.max(y), 0]))
     }
 
@@ -244,21 +259,16 @@ pub(crate) fn is_comparison(function: Function) -> bool {
     }
 }
 
-/// The comparison that holds if another one does not, and whose results are those of ordered values only if
-/// `are_ordered` is set.
-fn opposite(function: Function, are_ordered: bool) -> Option<Function> {
+/// The order that a comparison is of, if it is of one.
+pub(super) fn order(function: Function) -> Option<Order> {
     use Function as F;
     match function {
-        F::Equal => Some(F::NotEqual),
-        F::NotEqual => Some(F::Equal),
-        F::Less if are_ordered => Some(F::GreaterEqual),
-        F::LessEqual if are_ordered => Some(F::Greater),
-        F::Greater if are_ordered => Some(F::LessEqual),
-        F::GreaterEqual if are_ordered => Some(F::Less),
-        F::Less
-        | F::LessEqual
-        | F::Greater
-        | F::GreaterEqual
+        F::Less => Some(Order::Less),
+        F::LessEqual => Some(Order::LessEqual),
+        F::Greater => Some(Order::Greater),
+        F::GreaterEqual => Some(Order::GreaterEqual),
+        F::Equal
+        | F::NotEqual
         | F::Add
         | F::Subtract
         | F::Multiply
@@ -279,32 +289,13 @@ fn opposite(function: Function, are_ordered: bool) -> Option<Function> {
     }
 }
 
-/// What chooses its first argument if a comparison of ordered values holds, and otherwise the second, or the
-/// other way round if they are exchanged.
-fn extreme(function: Function, is_exchanged: bool) -> Option<Function> {
-    use Function as F;
-    match function {
-        F::Less | F::LessEqual => Some(if is_exchanged { F::Maximum } else { F::Minimum }),
-        F::Greater | F::GreaterEqual => Some(if is_exchanged { F::Minimum } else { F::Maximum }),
-        F::Equal
-        | F::NotEqual
-        | F::Add
-        | F::Subtract
-        | F::Multiply
-        | F::Divide
-        | F::Power
-        | F::Maximum
-        | F::Minimum
-        | F::Negate
-        | F::Abs
-        | F::Sqrt
-        | F::Exp
-        | F::Log
-        | F::Tanh
-        | F::LogicalAnd
-        | F::LogicalOr
-        | F::LogicalNot
-        | F::Select => None,
+/// The comparison that holds where one of ordered values does not.
+fn opposite(order: Order) -> Function {
+    match order {
+        Order::Less => Function::GreaterEqual,
+        Order::LessEqual => Function::Greater,
+        Order::Greater => Function::LessEqual,
+        Order::GreaterEqual => Function::Less,
     }
 }
 

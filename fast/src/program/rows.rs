@@ -57,13 +57,9 @@ fn is_exp_of_two(graph: &Graph, root: u32) -> bool {
 /// Whether a choice by a comparison has a loop that knows which of its arguments are one value: one of two
 /// values, or of a compared value as it is and multiplied, as in a leaky rectifier.
 fn has_own_loop(graph: &Graph, choice: u32) -> bool {
-    let call = |at: u32| match graph.values[at as usize].kind {
-        ValueKind::Call { function, arguments } => Some((function, arguments)),
-        ValueKind::Operand(_) | ValueKind::Constant(_) | ValueKind::Slope { .. } => None,
-    };
-    let Some((Function::Select, [condition, chosen, other])) = call(choice) else { return false };
-    let Some((_, [x, limit, _])) = call(condition) else { return false };
-    let factors = |value: u32| match call(value) {
+    let Some((Function::Select, [condition, chosen, other])) = graph.call(choice) else { return false };
+    let Some((_, [x, limit, _])) = graph.call(condition) else { return false };
+    let factors = |value: u32| match graph.call(value) {
         Some((Function::Multiply, [a, b, _])) => Some([a, b]),
         _ => None,
     };
