@@ -5,7 +5,7 @@ use super::bounds::{Bounds, Checks, Clips, Keeps, checks, clips, keeps};
 use super::chain::{ARITHMETIC, ChainKind, Link, SUMS, WITH_FUNCTIONS};
 use super::condition::{Condition, Conditions, conditions};
 use super::element::{Element, Integer};
-use super::halves::{Bf16, F16, Format, In, VectorOp};
+use super::halves::{self, Bf16, F16, Format, In, VectorOp};
 use super::integers::LevelIntegers;
 use super::level_vector::LevelVector;
 use super::ops::*;
@@ -536,7 +536,7 @@ const fn halves<S: Simd, F: Format>(arithmetic: &Arithmetic) -> Kernels<u16> {
         less_equal: Some(binary::<S, In<F, LessEqual>, u16, bool>()),
         greater: Some(exchanged::<S, In<F, Less>, u16, bool>()),
         greater_equal: Some(exchanged::<S, In<F, LessEqual>, u16, bool>()),
-        clips: Some(clips::<S, u16, In<F, Maximum>, In<F, Minimum>>()),
+        clips: Some(halves::clips::<S, F>()),
         checks: Some(checks::<S, u16, In<F, Less>, In<F, LessEqual>>()),
         ..common::<S, u16>()
     }

@@ -3,6 +3,7 @@
 use super::*;
 use crate::program::Half;
 use crate::scratch::Lane;
+use broadcheck_spec::Function;
 use std::fmt::Debug;
 
 const ALL: [Bounds; 14] = {
@@ -20,7 +21,8 @@ const ALL: [Bounds; 14] = {
     all
 };
 
-/// Compares a kernel with plain arithmetic in rows of several widths, with a gap between the rows of x.
+/// Compares a kernel with plain arithmetic in rows of several widths, with a gap between the rows of x or
+/// without one: of short rows without a gap, blocks go beyond the end of the row.
 /// `order` converts an element to a number of the same order.
 fn compare<T: Lane + Copy + Debug>(
     (kernels, of_halves): (&Kernels<T>, Option<Half>),
@@ -31,10 +33,10 @@ fn compare<T: Lane + Copy + Debug>(
     for bounds in ALL {
         let Some(kernel) = kernels.bounded(bounds) else { continue };
         found += 1;
-        for (rows, width) in
-            [1, 2, 3].into_iter().flat_map(|rows| [1, 7, 31, 32, 65, 130, 300].map(|w| (rows, w)))
-        {
-            let [x, a, b] = [(0, width + 3), (5, 2), (9, 1)].map(|(from, step)| Argument {
+        let shapes = [1, 2, 3].into_iter().flat_map(|rows| [1, 7, 31, 32, 65, 130, 300].map(|w| (rows, w)));
+        let with_gap = shapes.map(|shape| (shape, 3));
+        for ((rows, width), gap) in with_gap.chain([7, 16, 33, 63, 64].map(|width| ((11, width), 0))) {
+            let [x, a, b] = [(0, width + gap), (5, 2), (9, 1)].map(|(from, step)| Argument {
                 values: &values[from..],
                 step,
                 scalar: from != 0,
@@ -124,6 +126,43 @@ fn halves_against_two_bounds() {
         let bits: Vec<u16> = ordered.iter().map(|&number| bf16::from_f64(number).to_bits()).collect();
         let of_bits = |bits| bf16::from_bits(bits).to_f64();
         assert_eq!(compare((Half::Bf16.kernels(table), Some(Half::Bf16)), &bits, of_bits), 10);
+    }
+}
+
+/// Clips of halves give the bits of a maximum and a minimum, whatever the value and the bounds are.
+#[test]
+fn clips_of_halves_are_two_functions() {
+    // Zeros, the smallest and the largest numbers, infinities, NaNs and numbers that are a NaN in the other
+    // format.
+    let sizes = [0, 1, 0x3c00, 0x3f80, 0x7bff, 0x7c00, 0x7c01, 0x7e00, 0x7f7f, 0x7f80, 0x7fff];
+    let bits: Vec<u16> = sizes.iter().flat_map(|&size| [size, size | 0x8000]).collect();
+    for (table, half) in tables().into_iter().flat_map(|table| [(table, Half::F16), (table, Half::Bf16)]) {
+        let kernels = half.kernels(table);
+        let functions = [Function::Maximum, Function::Minimum].map(|function| {
+            match kernels.call(function, [false, true, false]) {
+                Some(CallKernel::Binary(kernel)) => kernel,
+                other => panic!("{other:?}"),
+            }
+        });
+        for minimum_first in [false, true] {
+            let Some(CallKernel::Clip(clip)) = kernels.bounded(Bounds::Clip { minimum_first }) else {
+                panic!("there is a kernel")
+            };
+            let [first, second] = if minimum_first { [functions[1], functions[0]] } else { functions };
+            for (a, b) in bits.iter().flat_map(|&a| bits.iter().map(move |&b| (a, b))) {
+                let [mut found, mut inner, mut want] = [(); 3].map(|()| vec![0; bits.len()]);
+                let argument = |values, scalar| Argument { values, step: 0, scalar };
+                clip.run(
+                    &argument(&bits, false),
+                    [&argument(&[a], true), &argument(&[b], true)],
+                    1,
+                    &mut found,
+                );
+                first.run(&bits, &[a], &mut inner);
+                second.run(&inner, &[b], &mut want);
+                assert_eq!(found, want, "{half:?} between {a:#x} and {b:#x}, {minimum_first}");
+            }
+        }
     }
 }
 
