@@ -499,7 +499,10 @@ pub(crate) fn compile<'a>(
     let shortest = shortest_row(graph, root, by_column);
     let bytes_of = |row: usize| row.saturating_mul(size_of_dtype(task.dtype));
     let takes_rows = |row: usize| match bounded {
-        Some(compared) => by_column && row.saturating_mul(size_of_dtype(compared)) >= SHORTEST_ROW,
+        Some(compared) => {
+            let shortest = if size_of_dtype(compared) == 1 { SHORTEST_ROW_OF_BYTES } else { SHORTEST_ROW };
+            by_column && row.saturating_mul(size_of_dtype(compared)) >= shortest
+        }
         None => bytes_of(row) >= shortest && takes_rows(level, dtype, bytes_of(row)),
     };
     let is_long_for_few = |row: usize| bytes_of(row) >= SHORTEST_ROW_OF_FEW;
@@ -608,6 +611,9 @@ fn widest(graph: &Graph) -> usize {
 /// the last step is computed for one row. (By a row, select(x<y,x,y) of f32 over 300x33 would take 1.5 times
 /// as long.)
 const SHORTEST_ROW_OF_FEW: usize = 160;
+
+/// [`SHORTEST_ROW`] for bytes against bounds, which are computed in blocks that go beyond the end of a row.
+const SHORTEST_ROW_OF_BYTES: usize = 16;
 
 /// What an attempt at tiles and a program came to.
 struct Attempt {
