@@ -341,34 +341,48 @@ unsafe fn scaled<V: Vector, R: Ruled, const NON_TEMPORAL: bool>(
 /// The arguments of one row.
 struct Row<T> {
     from: [*const T; 5],
-    /// No bits for an argument that is one value, of which there is a vector, otherwise all bits. Only of
-    /// arguments of which it is not known.
+    /// No bits for an argument that is one value, of which there is a group of vectors, otherwise all bits.
+    /// Only of arguments of which it is not known.
     masks: [usize; 5],
 }
 
 impl<T: Vector<Element = T>> Row<T> {
-    /// Vector `k` of argument `n` from element `at` on, or the vector of its value, which is `ones[n]`.
+    /// From where the elements of a group are read, the first of which is `at`, of each argument of which it
+    /// is not known whether it is one value.
     ///
     /// # Safety
-    /// The machine has the instructions of `V`. The row has the elements, unless the argument is one value.
-    /// If it is and that is not known, there is a vector of it at `from[n]`.
+    /// The row has the element, unless the argument is one value.
     #[inline(always)]
-    unsafe fn read<V: Vector<Element = T>, K: Known>(
-        &self,
-        ones: &[V; 5],
-        n: usize,
-        [at, k]: [usize; 2],
-    ) -> V {
-        // SAFETY: guaranteed by the caller.
-        unsafe {
-            match is_one::<K>(n) {
-                Some(true) => ones[n],
-                Some(false) => V::load(self.from[n].add(at + k * V::WIDTH)),
-                None => {
-                    let mask = self.masks[n];
-                    V::load(self.from[n].add((at & mask) + k * (V::WIDTH & mask)))
-                }
+    unsafe fn at<R: Ruled, K: Known>(&self, at: usize) -> [*const T; 5] {
+        let mut from = self.from;
+        counted!(n in 5 => {
+            if reads::<R, K>(n) && is_one::<K>(n).is_none() {
+                // SAFETY: guaranteed by the caller.
+                from[n] = unsafe { from[n].add(at & self.masks[n]) };
             }
+        });
+        from
+    }
+}
+
+/// Vector `k` of argument `n` from element `at` on, or the vector of its value, which is `ones[n]`. `from` is
+/// what [`Row::at`] returned.
+///
+/// # Safety
+/// The machine has the instructions of `V`, and the elements are there, or `ones[n]` is.
+#[inline(always)]
+unsafe fn read<V: Vector, K: Known>(
+    from: &[*const V::Element; 5],
+    ones: &[V; 5],
+    n: usize,
+    [at, k]: [usize; 2],
+) -> V {
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        match is_one::<K>(n) {
+            Some(true) => ones[n],
+            Some(false) => V::load(from[n].add(at + k * V::WIDTH)),
+            None => V::load(from[n].add(k * V::WIDTH)),
         }
     }
 }
@@ -387,19 +401,19 @@ unsafe fn all_of<V: Vector, R: Ruled, K: Known>(
     let mut starts = arguments.map(|argument| argument.values.as_ptr());
     // SAFETY: the caller guarantees the instructions.
     let none = unsafe { V::splat(V::Element::default()) };
-    let (mut ones, mut spread) = ([none; 5], [none; 5]);
+    let (mut ones, mut spread) = ([none; 5], [[none; GROUP]; 5]);
     let spread = spread.as_mut_ptr();
     for out in out.chunks_exact_mut(width) {
         let mut row = Row { from: starts, masks: [usize::MAX; 5] };
         // SAFETY: guaranteed by the caller, as the row has a value of each argument that is read, and there
-        // are five vectors.
+        // are five groups of vectors.
         unsafe {
             counted!(n in 5 => {
                 if reads::<R, K>(n) {
                     match is_one::<K>(n) {
                         Some(true) => ones[n] = V::splat(*starts[n]),
                         None if arguments[n].scalar => {
-                            spread.add(n).write(V::splat(*starts[n]));
+                            spread.add(n).write([V::splat(*starts[n]); GROUP]);
                             (row.from[n], row.masks[n]) = (spread.add(n).cast(), 0);
                         }
                         Some(false) | None => {}
@@ -416,7 +430,7 @@ unsafe fn all_of<V: Vector, R: Ruled, K: Known>(
 ///
 /// # Safety
 /// The machine has the instructions of `V`. Each argument that is read has as many elements as `out`, or is
-/// one value, as in [`Row::read`].
+/// one value.
 #[inline(always)]
 unsafe fn choose_in_row<V: Vector, R: Ruled, K: Known>(
     row: &Row<V::Element>,
@@ -479,8 +493,8 @@ unsafe fn one_by_one<V: Vector, R: Ruled, K: Known>(
 /// `U` vectors of a row of the result, `to`, from element `at` on.
 ///
 /// # Safety
-/// As for [`choose_in_row`]. The row has the elements. If vectors are stored non-temporally, element `at` is
-/// aligned to a vector.
+/// As for [`choose_in_row`]. The row has the elements, and `U` is at most [`GROUP`]. If vectors are stored
+/// non-temporally, element `at` is aligned to a vector.
 #[inline(always)]
 unsafe fn chosen<V: Vector, R: Ruled, K: Known, const U: usize>(
     row: &Row<V::Element>,
@@ -488,24 +502,25 @@ unsafe fn chosen<V: Vector, R: Ruled, K: Known, const U: usize>(
     at: usize,
     to: *mut V::Element,
 ) {
-    counted!(k in U => {
-        // SAFETY: guaranteed by the caller.
-        unsafe {
-            let compared = [row.read::<V, K>(ones, 0, [at, k]), row.read::<V, K>(ones, 1, [at, k])];
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        let from = row.at::<R, K>(at);
+        counted!(k in U => {
+            let compared = [read::<V, K>(&from, ones, 0, [at, k]), read::<V, K>(&from, ones, 1, [at, k])];
             let [chosen, other] = [
                 match K::PICKED[0] {
                     Some(picked) => compared[picked],
-                    None => row.read::<V, K>(ones, 2, [at, k]),
+                    None => read::<V, K>(&from, ones, 2, [at, k]),
                 },
                 match K::PICKED[1] {
                     Some(picked) => compared[picked],
-                    None => row.read::<V, K>(ones, 3, [at, k]),
+                    None => read::<V, K>(&from, ones, 3, [at, k]),
                 },
             ];
-            let factor = if R::SCALED { row.read::<V, K>(ones, 4, [at, k]) } else { other };
+            let factor = if R::SCALED { read::<V, K>(&from, ones, 4, [at, k]) } else { other };
             let value = R::of(compared[0], compared[1], chosen, other, factor);
             let to = to.add(at + k * V::WIDTH);
             if K::NON_TEMPORAL && V::WIDTH > 1 { value.store_non_temporal(to) } else { value.store(to) }
-        }
-    });
+        });
+    }
 }
