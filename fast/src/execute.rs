@@ -12,9 +12,9 @@ use crate::cursor::Cursor;
 use crate::dispatch::{by_bank, by_call, by_dtype, by_float_bank};
 use crate::fill::fill;
 use crate::grid::RowLayout;
-use crate::inline_capacity::CHAIN_LINKS;
+use crate::inline_capacity::{CHAIN_LINKS, NESTED_ARGUMENTS};
 use crate::math::MathFunction;
-use crate::program::{Program, Source, Step, Target, Work, bank_of};
+use crate::program::{NestedStep, Program, Source, Step, Target, Work, bank_of};
 use crate::scratch::{Bank, BankCall, Float, FloatBank, Lane, REGISTER_BYTES, Scratch};
 use crate::tiling::{AccessKind, PANEL, Tiling};
 use broadcheck_spec::DType;
@@ -27,6 +27,9 @@ pub(crate) use sums::reduction;
 
 /// The links of a chain with their arguments.
 pub(crate) type Links<'a, T> = SmallVec<[Link<'a, T>; CHAIN_LINKS]>;
+
+/// The arguments of a nested expression.
+pub(crate) type NestedArguments<'a, T> = SmallVec<[Argument<'a, T>; NESTED_ARGUMENTS]>;
 
 /// The bytes of the shortest row of choices that is stored non-temporally, unless rows are whole cache lines.
 const NON_TEMPORAL_ROW: usize = 1024;
@@ -136,6 +139,9 @@ impl Tile<'_, '_> {
             Work::Chain { bank, first, start, end, width } => {
                 let width = width as usize;
                 by_bank!(bank, T => self.chain::<T>(first, start..end, step.target, (count, width)));
+            }
+            Work::Nested { bank, which } => {
+                by_float_bank!(bank, T => self.nested::<T>(which, step.target, count));
             }
             Work::ChainSum { bank, first, start, end, onto } => {
                 by_float_bank!(bank, T => self.chain_sum::<T>(first, start..end, onto, count));
@@ -395,6 +401,27 @@ impl Tile<'_, '_> {
             let stores = tile.stores.filter(|_| target == Target::Output && is_even);
             T::float_kernels(tile.run.table).choose.run(rule, &given, rows, stores, out);
         });
+    }
+
+    /// A nested expression.
+    fn nested<T: Float>(&mut self, which: u32, target: Target, count: usize) {
+        let rows = self.rows_into(target);
+        let NestedStep { program, values, bools } = &self.run.program.nested[which as usize];
+        self.write::<T>(target, count, |tile, out| {
+            let values = tile.arguments_of_rows::<T>(values, (rows, count));
+            let bools = tile.arguments_of_rows::<bool>(bools, (rows, count));
+            T::float_kernels(tile.run.table).nested.run(program, (&values, &bools), rows, out);
+        });
+    }
+
+    /// The arguments of a nested expression.
+    #[inline(always)]
+    fn arguments_of_rows<T: Lane>(
+        &self,
+        sources: &[Source],
+        shape: (usize, usize),
+    ) -> NestedArguments<'_, T> {
+        sources.iter().map(|&source| self.argument_of_rows(source, shape)).collect()
     }
 
     /// A link of a chain with its argument, for all rows that the step computes at once.

@@ -31,6 +31,9 @@ pub(crate) const LINKS: usize = 4;
 /// Links of a chain that runs without an allocation.
 pub(crate) const CHAIN_LINKS: usize = 12;
 
+/// Arguments of a nested expression that runs without an allocation.
+pub(crate) const NESTED_ARGUMENTS: usize = 6;
+
 /// Operands times axes during planning: four operands of rank 3, or three of rank 4.
 pub(crate) const OPERAND_AXES: usize = 12;
 

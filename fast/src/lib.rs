@@ -49,6 +49,7 @@ mod inline_capacity;
 mod level;
 mod lower;
 pub mod math;
+mod nested_call;
 mod one_tile;
 mod pair;
 mod parallel;

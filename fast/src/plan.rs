@@ -233,6 +233,7 @@ impl Plan {
     /// | `chain of rows` | the same over many rows at once |
     /// | `choice of rows` | one choice by a comparison over many rows, or parts of one row, at once |
     /// | `bounds` | a value against two bounds, such as a range check, over one row or many |
+    /// | `nested` | at the end calls of floats that no chain takes, in one loop |
     /// | `condition` | at the end two comparisons and what joins them, in one loop |
     /// | `step` | one chain with numbers among its arguments, or one choice, over one tile |
     /// | `sum` | a gradient over one tile that is added up, as one sum of a chain or of choices |
@@ -258,6 +259,7 @@ impl Plan {
                 }
             }
             Route::Bounds(_) => "bounds",
+            Route::Nested(_) => "nested",
             Route::Step(call) => {
                 if call.is_pair() {
                     "pair"
@@ -267,6 +269,7 @@ impl Plan {
             }
             Route::Sum(_) => "sum",
             Route::General(_) if self.task.is_sum => "gradient",
+            Route::General(tiled) if tiled.program.ends_with_nested() => "nested",
             Route::General(tiled) if tiled.program.in_rows => {
                 if tiled.program.ends_with_choice() {
                     "choice of rows"
@@ -376,6 +379,7 @@ impl Plan {
             Route::Select(call) => call.run(inputs, output),
             Route::Fold(call) => call.run(self.task.table, inputs, output),
             Route::Bounds(call) => call.run(inputs, output),
+            Route::Nested(call) => call.run(self.task.table, inputs, output),
             Route::Step(call) => call.run(self.task.table, inputs, output),
             Route::Sum(call) => call.run(self.task.table, inputs, output),
             Route::Parts(parts) => self.take_parts(parts, inputs, output),

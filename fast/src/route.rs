@@ -11,6 +11,7 @@ use crate::grid::grid;
 use crate::inline_capacity::{OPERANDS, VALUES};
 use crate::lower::Lowered;
 use crate::math::MathFunction;
+use crate::nested_call::NestedCall;
 use crate::one_tile::{MAX_IN_PLACE, SingleCall, as_call};
 use crate::pair::{is_fastest, pair};
 use crate::parts::{self, Parts, row_major};
@@ -76,6 +77,8 @@ pub(crate) enum Route {
     Fold(FoldCall),
     /// A value against two bounds over rows.
     Bounds(BoundsCall),
+    /// Calls of floats that no chain takes, together.
+    Nested(NestedCall),
     /// One chain with numbers, one choice, or one call with a repeated operand, over one tile.
     Step(StepCall),
     /// A gradient that is one sum over one tile.
@@ -441,6 +444,9 @@ fn of_graph<'a>(
     }
     if let Some(call) = BoundsCall::of_program(&tiled.program, &tiled.tiling, &tiled.used) {
         return Ok(Route::Bounds(call));
+    }
+    if let Some(call) = NestedCall::of_program(&tiled.program, &tiled.tiling, &tiled.used) {
+        return Ok(Route::Nested(call));
     }
     let step = StepCall::of_program(&tiled.program, &tiled.tiling, &tiled.used);
     Ok(step.map_or(Route::General(tiled), Route::Step))

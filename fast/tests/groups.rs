@@ -1,10 +1,12 @@
 //! Compares the engine with the interpreter, on every SIMD level, where it computes several calls together:
 //! chains of integers, squares, conditions of two comparisons, values against bounds, chains over bands of
-//! rows, choices over rows and by a factor, and `select` of whole rows. Their gradients are in
-//! `groups/gradients.rs`.
+//! rows, choices over rows and by a factor, and `select` of whole rows. Nested expressions are
+//! in `groups/nested.rs`, and gradients in `groups/gradients.rs`.
 
 #[path = "groups/gradients.rs"]
 mod gradients;
+#[path = "groups/nested.rs"]
+mod nested;
 mod support;
 
 use broadcheck_spec::{DType, Data, Expression, Function, Operand, Operation, Request, Rules, Scalar, Shape};
@@ -20,7 +22,13 @@ fn call(function: Function, a: Expression, b: Expression) -> Expression {
 
 /// A request over dense operands with special and other values.
 fn request(random: &mut Random, dtype: DType, shapes: &[&[usize]], expression: Expression) -> Request {
+    request_of(random, &vec![dtype; shapes.len()], shapes, expression)
+}
+
+/// The same with operands of several dtypes. Those without one are bools.
+fn request_of(random: &mut Random, dtypes: &[DType], shapes: &[&[usize]], expression: Expression) -> Request {
     let operand = |(place, shape): (usize, &&[usize])| {
+        let dtype = dtypes.get(place).copied().unwrap_or(DType::Bool);
         let count = Shape::from(*shape).count().unwrap();
         let values = (0..count).map(|_| value(random, dtype)).collect::<Vec<_>>();
         Operand::dense(format!("x{place}"), *shape, Data::from_scalars(dtype, values).unwrap()).unwrap()

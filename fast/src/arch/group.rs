@@ -97,11 +97,11 @@ pub(super) struct SubtractFrom;
 /// [`ChainOp::DivideInto`]
 pub(super) struct DivideInto;
 /// [`ChainOp::Maximum`] by a number other than 0.
-struct AtLeast;
+pub(super) struct AtLeast;
 /// [`ChainOp::Maximum`] by 0. Of two zeros, `at_least` keeps the first; their sum is the larger one.
-struct AtLeastZero;
+pub(super) struct AtLeastZero;
 /// [`ChainOp::Minimum`] by a number other than 0.
-struct AtMost;
+pub(super) struct AtMost;
 
 macro_rules! folds {
     ($($op:ident: |$a:ident, $b:ident| $value:expr;)*) => { $(

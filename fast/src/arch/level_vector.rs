@@ -1,7 +1,9 @@
 //! The vectors of floats of each level, with the loops that depend on the level.
 
 use super::chain::{self, ARITHMETIC, ChainWithFunctions, How, LANES, Link, SUMS};
+use super::choice::Argument;
 use super::expand::{self, Pairing, Repeat};
+use super::nested::{self, NestedProgram};
 #[cfg(target_arch = "x86_64")]
 use super::simd::{Avx2, Avx512};
 use super::simd::{Portable, Simd};
@@ -25,6 +27,17 @@ pub(super) unsafe trait LevelVector: Vector {
     unsafe fn chain<const KIND: u8, const NON_TEMPORAL: bool>(
         first: &Link<'_, Self::Element>,
         links: (&mut [Link<'_, Self::Element>], bool),
+        rows: usize,
+        out: &mut [Self::Element],
+    );
+
+    /// [`nested::run`].
+    ///
+    /// # Safety
+    /// The machine has the level's instructions.
+    unsafe fn nested(
+        program: &NestedProgram,
+        arguments: (&[Argument<'_, Self::Element>], &[Argument<'_, bool>]),
         rows: usize,
         out: &mut [Self::Element],
     );
@@ -120,6 +133,17 @@ macro_rules! level_vector {
                         }),
                     }
                 }
+            }
+
+            #[inline(always)]
+            unsafe fn nested(
+                program: &NestedProgram,
+        arguments: (&[Argument<'_, Self::Element>], &[Argument<'_, bool>]),
+                rows: usize,
+                out: &mut [Self::Element],
+            ) {
+                // SAFETY: as in `chain`, for the instructions.
+                unsafe { nested::run::<Self, { $group / 2 }>(program, arguments, rows, out) }
             }
 
             #[inline(always)]

@@ -12,6 +12,7 @@
 //! | `few` | two to four calls of integers in one loop |
 //! | `frequent` | frequent chains, each as one loop |
 //! | `clip` | clips of floats |
+//! | `nested` | expressions of floats that no chain takes, in one loop |
 //! | `condition` | two comparisons of floats in one loop |
 //! | `bounds` | a value against two bounds in one loop |
 //! | `choice` | choices among floats, in vectors: maxima and minima, and choices that are added up |
@@ -66,6 +67,7 @@ mod group;
 mod halves;
 mod integers;
 mod level_vector;
+mod nested;
 mod ops;
 mod permuted;
 mod processor;
@@ -91,6 +93,7 @@ pub(crate) use condition::{Arguments, Condition, Order};
 pub(crate) use expand::{MAX_REPEAT, Pairing, Repeat};
 pub(crate) use grid::GridOperand;
 pub(crate) use group::counted;
+pub(crate) use nested::{NestedOp, NestedProgram, Reads, SLOTS};
 pub(crate) use permuted::Permutations;
 pub(crate) use processor::is_intel;
 pub(crate) use rows::Rows;
@@ -166,6 +169,13 @@ kernels! {
         arguments: &[Argument<'_, T>; 5],
         rows: usize,
         stores: Option<&NonTemporal>,
+        out: &mut [T]
+    );
+    /// A nested expression over a number of rows.
+    Nested<T>(
+        program: &NestedProgram,
+        arguments: (&[Argument<'_, T>], &[Argument<'_, bool>]),
+        rows: usize,
         out: &mut [T]
     );
     /// Converts the bits of halves to f32, element by element.

@@ -18,6 +18,7 @@ use super::halves::{self, HalfVector, VectorOp};
 use super::integers::Lanes;
 use super::integers::LevelIntegers;
 use super::level_vector::LevelVector;
+use super::nested::NestedProgram;
 use super::ops::{Op1, Op2};
 #[cfg(target_arch = "x86_64")]
 use super::permuted;
@@ -147,6 +148,12 @@ pub(super) trait Simd: Sized {
         arguments: &[Argument<'_, V::Element>; 5],
         rows: usize,
         stores: Option<&NonTemporal>,
+        out: &mut [V::Element],
+    );
+    unsafe fn nested<V: LevelVector<Level = Self>>(
+        program: &NestedProgram,
+        arguments: (&[Argument<'_, V::Element>], &[Argument<'_, bool>]),
+        rows: usize,
         out: &mut [V::Element],
     );
     unsafe fn grid<V: LevelVector<Level = Self>>(
@@ -399,6 +406,17 @@ macro_rules! entry_points {
         ) {
             // SAFETY: as in `chain`.
             unsafe { choose::choose::<V>(rule, arguments, rows, stores, out) }
+        }
+
+        $(#[target_feature(enable = $features)])?
+        unsafe fn nested<V: LevelVector<Level = Self>>(
+            program: &NestedProgram,
+        arguments: (&[Argument<'_, V::Element>], &[Argument<'_, bool>]),
+            rows: usize,
+            out: &mut [V::Element],
+        ) {
+            // SAFETY: as in `chain`.
+            unsafe { V::nested(program, arguments, rows, out) }
         }
 
         $(#[target_feature(enable = $features)])?

@@ -13,7 +13,7 @@ use super::simd::{self, Simd};
 use super::stream::NonTemporal;
 use super::{
     Across, AddTo, Binary, Bounded, Chain, ChainSum, ChoiceSum, Choose, CopyOut, Expand, Grid, InPlace,
-    Joined, Kernel, Narrow, Paired, Select, SelectSum, Unary, Widen,
+    Joined, Kernel, Narrow, Nested, Paired, Select, SelectSum, Unary, Widen,
 };
 use crate::Level;
 use broadcheck_spec::Function;
@@ -208,6 +208,8 @@ pub(crate) struct FloatKernels<T: 'static> {
     pub(crate) select_sum: SelectSum<T>,
     /// One of two values, by a comparison of two others.
     pub(crate) choose: Choose<T>,
+    /// A nested expression.
+    pub(crate) nested: Nested<T>,
     /// A binary function over short rows.
     pub(crate) grid: Grid<T>,
     /// Two comparisons and what joins them.
@@ -621,6 +623,7 @@ where
         choice_sum: Kernel(S::choice_sum::<V>),
         select_sum: Kernel(S::select_sum::<V>),
         choose: Kernel(S::choose::<V>),
+        nested: Kernel(S::nested::<V>),
         grid: Kernel(S::grid::<V>),
         conditions: conditions::<S, V::Element>(),
     }

@@ -15,6 +15,8 @@ pub(crate) trait Vector: Copy {
     const WIDTH: usize;
     /// The number of vectors for which [`exp`](Vector::exp) has enough registers.
     const EXP_GROUP: usize;
+    /// 1, as a condition that holds.
+    const HOLDS: Self::Element;
 
     /// # Safety
     /// The machine has the level's instructions, and `from` points to `WIDTH` elements.
@@ -130,6 +132,7 @@ macro_rules! scalar {
             type Element = $type;
             const WIDTH: usize = 1;
             const EXP_GROUP: usize = 4;
+            const HOLDS: $type = 1.0;
 
             #[inline(always)]
             unsafe fn load(from: *const $type) -> $type {

@@ -55,6 +55,7 @@ macro_rules! vector {
             type Element = $element;
             const WIDTH: usize = $width;
             const EXP_GROUP: usize = $exp_group;
+            const HOLDS: Self::Element = 1.0;
 
             #[inline(always)]
             unsafe fn load(from: *const $element) -> Self {

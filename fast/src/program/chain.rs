@@ -8,6 +8,7 @@
 use super::bounds::{Bounded, bounded};
 use super::condition::{Conditional, condition};
 use super::graph::{Graph, Slope, ValueKind};
+use super::nested::{Nested, nested};
 use crate::arch::{Branch, ChainOp, Comparison, Rule};
 use crate::inline_capacity::{VALUES, filled};
 use crate::tiling::{AccessKind, Tiling};
@@ -32,6 +33,16 @@ pub(super) struct Choice {
     pub(super) arguments: [u32; 5],
 }
 
+impl Choice {
+    /// The number of calls.
+    fn calls(&self) -> usize {
+        match self.rule {
+            Rule::By(_) => 2,
+            Rule::Scaled { .. } => 3,
+        }
+    }
+}
+
 /// The values that the root needs, and what is computed together among them.
 pub(super) struct Chains {
     /// The last reader of each value. What is computed together reads where it ends, and the root's last
@@ -41,6 +52,7 @@ pub(super) struct Chains {
     pub(super) choices: SmallVec<[Choice; 1]>,
     pub(super) conditions: SmallVec<[Conditional; 1]>,
     pub(super) bounded: SmallVec<[Bounded; 1]>,
+    pub(super) nested: Vec<Nested>,
     /// The arguments of the root, if it is a choice that can be added up while it is computed: one by a
     /// comparison, or by a condition that is not a scalar.
     pub(super) root_choice: SmallVec<[u32; 4]>,
@@ -57,12 +69,24 @@ pub(super) struct Facts {
     pub(super) stationary: bool,
 }
 
-/// Looks at everything that `root` needs. `single` is whether a single link is a chain too if it is the root,
-/// and `sums` whether the root is added up while it is computed.
+/// What is looked for.
+#[derive(Clone, Copy)]
+pub(super) struct Wanted {
+    /// Whether values of dtype u16 are the bits of halves.
+    pub(super) half_in_bits: bool,
+    /// Whether a single link is a chain too, if it is the root.
+    pub(super) single: bool,
+    /// Whether the root is added up while it is computed.
+    pub(super) sums: bool,
+    /// Whether there may be nested expressions.
+    pub(super) nests: bool,
+}
+
+/// Looks at everything that `root` needs.
 pub(super) fn find(
     graph: &Graph,
     (root, readers): (u32, &[u32]),
-    (half_in_bits, single, sums): (bool, bool, bool),
+    Wanted { half_in_bits, single, sums, nests }: Wanted,
     tiling: &Tiling,
     access_of: impl Fn(u32) -> u32,
 ) -> Chains {
@@ -78,6 +102,7 @@ pub(super) fn find(
         choices: SmallVec::new(),
         conditions: SmallVec::new(),
         bounded: SmallVec::new(),
+        nested: Vec::new(),
         root_choice: SmallVec::new(),
     };
     let last_use = &mut found.last_use[..];
@@ -98,16 +123,32 @@ pub(super) fn find(
             None if !facts.is_empty() => condition(graph, &facts, readers, at),
             None | Some(_) => None,
         };
-        let read = match (&chain, &choice, &bounded, &condition) {
-            (Some(chain), _, _, _) => &chain.arguments[..],
-            (None, Some(choice), _, _) => &choice.arguments,
-            (None, None, Some(bounded), _) => &bounded.arguments,
-            (None, None, None, Some(condition)) => &condition.arguments,
-            (None, None, None, None) => arguments,
+        // Other things that are computed together are none of floats.
+        let together = match (&chain, &choice) {
+            (Some(chain), _) => chain.ops.len(),
+            (None, Some(choice)) => choice.calls(),
+            (None, None) => 1,
+        };
+        let nested = if nests && calls > together && !facts.is_empty() {
+            nested(graph, &facts, readers, at, together)
+        } else {
+            None
+        };
+        let read = match (&nested, &chain, &choice, &bounded, &condition) {
+            (Some(nested), _, _, _, _) => &nested.arguments[..],
+            (None, Some(chain), _, _, _) => &chain.arguments,
+            (None, None, Some(choice), _, _) => &choice.arguments,
+            (None, None, None, Some(bounded), _) => &bounded.arguments,
+            (None, None, None, None, Some(condition)) => &condition.arguments,
+            (None, None, None, None, None) => arguments,
         };
         for &argument in read {
             let last = &mut last_use[argument as usize];
             *last = if *last == NOBODY { at } else { *last };
+        }
+        if let Some(nested) = nested {
+            found.nested.push(nested);
+            continue;
         }
         if at == root && single {
             found.root_choice = match &choice {

@@ -6,11 +6,12 @@
 
 use super::banks::{bank_of, bytes, half, is_plain_float, rounding};
 use super::bounds::Bounded;
-use super::chain::{Chain, Chains, Choice, NOBODY, find};
+use super::chain::{Chain, Chains, Choice, NOBODY, Wanted, find};
 use super::condition::Conditional;
 use super::graph::{Graph, Slope, ValueKind, is_comparison};
+use super::nested::Nested;
 use super::rows::{onto, readers_in_chains, row_width, shortest_row_of_sum};
-use super::steps::{Half, Onto, Program, Source, Step, Target, Work};
+use super::steps::{Half, NestedStep, Onto, Program, Source, Step, Target, Work};
 use crate::arch::{Bounds, ChainOp, Comparison, Rule, Table};
 use crate::dispatch::{by_bank, by_float_bank};
 use crate::error::NoKernel;
@@ -131,8 +132,14 @@ pub(crate) fn schedule(
         Goal::Store(_) => None,
     };
     let single = non_temporal || onto.is_some();
-    let Chains { last_use, chains, choices, conditions, bounded, mut root_choice } =
-        find(graph, (root, readers), (half_in_bits.is_some(), single, onto.is_some()), tiling, &access_of);
+    let wanted = Wanted {
+        half_in_bits: half_in_bits.is_some(),
+        single,
+        sums: onto.is_some(),
+        nests: matches!(goal, Goal::Store(_)),
+    };
+    let Chains { last_use, chains, choices, conditions, bounded, nested, mut root_choice } =
+        find(graph, (root, readers), wanted, tiling, &access_of);
     (scheduler.onto, scheduler.width) = match (goal, onto) {
         (Goal::Store(_), _) => (None, 0),
         (Goal::Sum(access), Some(onto)) if tiling.accesses[access as usize].kind != AccessKind::Direct => {
@@ -177,6 +184,12 @@ pub(crate) fn schedule(
                 if let Some(chain) = chains.iter().find(|chain| chain.end == at) {
                     let made = scheduler.chain(&placed, chain, value.dtype, (at == root).then_some(goal));
                     scheduler.release_last(at, &chain.arguments, &last_use, &placed);
+                    placed[at as usize] = Some(made);
+                    continue;
+                }
+                if let Some(found) = nested.iter().find(|nested| nested.end == at) {
+                    let made = scheduler.nested(&placed, found, value.dtype, direct)?;
+                    scheduler.release_last(at, &found.arguments, &last_use, &placed);
                     placed[at as usize] = Some(made);
                     continue;
                 }
@@ -591,6 +604,34 @@ impl Scheduler<'_> {
             }
         }
         Ok(Placed { source, varies, bank: Bank::Bool })
+    }
+
+    /// A nested expression. It is not a scalar.
+    fn nested(
+        &mut self,
+        placed: &[Option<Placed>],
+        nested: &Nested,
+        dtype: DType,
+        root: bool,
+    ) -> Result<Placed, NoKernel> {
+        let no_kernel = NoKernel { operation: "nested", dtype };
+        let bank = bank_of(dtype);
+        let float = FloatBank::of(bank).ok_or(no_kernel)?;
+        let mut sources: SmallVec<[Source; VALUES]> = SmallVec::new();
+        let mut varies = 0;
+        for &argument in &nested.arguments {
+            let value = placed[argument as usize].ok_or(no_kernel)?;
+            varies |= value.varies;
+            sources.push(value.source);
+        }
+        let stationary = self.tiling.is_stationary(varies);
+        let (target, source) = self.target_of_vectors(bank, root, stationary);
+        let which = u32::try_from(self.program.nested.len()).unwrap_or(u32::MAX);
+        let (values, bools) = sources.split_at(nested.numbers);
+        let program = nested.program.clone();
+        self.program.nested.push(NestedStep { program, values: values.into(), bools: bools.into() });
+        self.push(Work::Nested { bank: float, which }, target, varies, stationary);
+        Ok(Placed { source, varies, bank })
     }
 
     /// A value of `dtype` against two bounds.

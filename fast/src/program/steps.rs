@@ -1,8 +1,10 @@
 //! A linear program: steps that read operands and registers and write registers or the result.
 
-use crate::arch::{CallKernel, ChainOp, Comparison, InPlace, Kernels, Pairing, Repeat, Rule, Table};
+use crate::arch::{
+    CallKernel, ChainOp, Comparison, InPlace, Kernels, NestedProgram, Pairing, Repeat, Rule, Table,
+};
 use crate::grid::RowLayout;
-use crate::inline_capacity::{LINKS, STEPS};
+use crate::inline_capacity::{LINKS, OPERANDS, STEPS};
 use crate::math::MathFunction;
 use crate::scratch::{BANKS, Bank, BankCall, FloatBank};
 use crate::tiling::{AccessKind, Tiling};
@@ -108,6 +110,8 @@ pub(crate) enum Work {
     /// A fold from a first argument through a range of the program's links, over rows of `width` elements. If
     /// that is 0, a tile is one row.
     Chain { bank: Bank, first: Source, start: u32, end: u32, width: u32 },
+    /// One of the program's nested expressions.
+    Nested { bank: FloatBank, which: u32 },
     /// The values of such a fold, added to the gradient.
     ChainSum { bank: FloatBank, first: Source, start: u32, end: u32, onto: Onto },
     /// Choices by a comparison, with the first arguments of [`Work::Choose`], added to the gradient.
@@ -156,6 +160,7 @@ impl Work {
             | Work::MathF32 { .. }
             | Work::Choose { .. }
             | Work::Chain { .. }
+            | Work::Nested { .. }
             | Work::Pair { .. }
             | Work::Grid { .. }
             | Work::Spread { .. }
@@ -177,12 +182,21 @@ pub(crate) struct Step {
     pub(crate) stationary: bool,
 }
 
+/// A nested expression and where its arguments are read.
+#[derive(Clone, Debug)]
+pub(crate) struct NestedStep {
+    pub(crate) program: NestedProgram,
+    pub(crate) values: SmallVec<[Source; OPERANDS]>,
+    pub(crate) bools: SmallVec<[Source; 1]>,
+}
+
 /// A linear program.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Program {
     pub(crate) steps: SmallVec<[Step; STEPS]>,
     /// The links of its chains, and the arguments of its conditions.
     pub(crate) links: SmallVec<[(ChainOp, Option<Source>); LINKS]>,
+    pub(crate) nested: Vec<NestedStep>,
     /// The numbers of vector and scalar registers that each bank needs.
     pub(crate) needs: [(u32, u32); BANKS],
     /// The largest number of bytes in live registers at once, per element of a tile.
@@ -214,7 +228,11 @@ impl Program {
     /// Whether a step can compute the rows of several tiles at once: a chain, a choice or values against
     /// bounds, or a sum if each row is added to the next element, or all rows to one.
     fn computes_rows(&self, work: &Work, tiling: &Tiling) -> bool {
-        if let Work::Chain { width: 0, .. } | Work::Choose { .. } | Work::Bounded { .. } = *work {
+        if let Work::Chain { width: 0, .. }
+        | Work::Choose { .. }
+        | Work::Bounded { .. }
+        | Work::Nested { .. } = *work
+        {
             return true;
         }
         let Some((_, Onto { access, .. })) = work.sum() else { return false };
@@ -231,6 +249,11 @@ impl Program {
         matches!(self.steps.last(), Some(Step { work: Work::Condition { .. }, target: Target::Output, .. }))
     }
 
+    /// Whether a nested expression is the result.
+    pub(crate) fn ends_with_nested(&self) -> bool {
+        matches!(self.steps.last(), Some(Step { work: Work::Nested { .. }, target: Target::Output, .. }))
+    }
+
     /// Whether a value against two bounds is the result.
     pub(crate) fn ends_with_bounds(&self) -> bool {
         matches!(self.steps.last(), Some(Step { work: Work::Bounded { .. }, target: Target::Output, .. }))
@@ -245,7 +268,9 @@ impl Program {
     /// constant stride of 0 or 1 in every row.
     pub(crate) fn gathers_for_rows(&self, tiling: &Tiling) -> bool {
         let Some((last, before)) = self.steps.split_last() else { return false };
-        if !matches!(last.work, Work::Chain { .. } | Work::Choose { .. }) || last.target != Target::Output {
+        if !matches!(last.work, Work::Chain { .. } | Work::Choose { .. } | Work::Nested { .. })
+            || last.target != Target::Output
+        {
             return false;
         }
         // A number is the same in every tile.
@@ -267,7 +292,7 @@ impl Program {
             Work::Chain { start, end, .. } => {
                 !self.links[start as usize..end as usize].iter().any(|&(op, _)| is_slow(op))
             }
-            Work::Choose { .. } => true,
+            Work::Choose { .. } | Work::Nested { .. } => true,
             _ => false,
         };
         if !is_fast || last.target != Target::Output || tiling.tiles > FEW_TILES {

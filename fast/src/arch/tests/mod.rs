@@ -21,6 +21,7 @@ mod halves;
 mod integers;
 mod lengths;
 mod moves;
+mod nested;
 mod pairs;
 mod rows;
 
