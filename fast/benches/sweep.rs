@@ -438,6 +438,13 @@ macro_rules! expressions {
         let difference = two(Function::Subtract, x(0), x(1));
         let factored = two(Function::Multiply, two(Function::Multiply, difference, sum()), x(0));
         $sweep.fused::<$type, $type>("(x-y)*(x+y)*x", &factored, |a, b| (a - b) * (a + b) * a);
+        let difference = || two(Function::Subtract, x(0), x(1));
+        let ratio = two(Function::Divide, difference(), sum());
+        $sweep.fused::<$type, $type>("(x-y)/(x+y)", &ratio, |a, b| (a - b) / (a + b));
+        let computed = call(Function::Select, [less(), product(), difference()]);
+        $sweep.fused::<$type, $type>("select(x<y,x*y,x-y)", &computed, |a, b| {
+            if a < b { a * b } else { a - b }
+        });
     )* };
 }
 

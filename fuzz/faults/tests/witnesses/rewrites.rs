@@ -4,7 +4,7 @@ use super::support::{DTYPES, data, dense, highest, is_defined, mixed, numpy};
 use broadcheck_spec::{DType, Data, Request};
 
 /// Expressions of vectors, and of vectors whose last operands are scalars.
-const TERMS: [(&str, usize); 86] = [
+const TERMS: [(&str, usize); 88] = [
     ("subtract a a", 0),
     ("multiply a b", 1),
     ("multiply b a", 1),
@@ -61,6 +61,8 @@ const TERMS: [(&str, usize); 86] = [
     ("multiply add a b a", 0),
     ("multiply subtract a b add a b", 0),
     ("select greater a b b a", 0),
+    ("select logical_or less a b less b c a c", 0),
+    ("divide subtract a b add a b", 0),
     ("tanh add a b", 0),
     ("maximum a minimum a b", 0),
     ("minimum maximum a b c", 2),

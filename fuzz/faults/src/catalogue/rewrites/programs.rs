@@ -462,6 +462,26 @@ pub(in super::super) static FAULTS: &[Fault] = &[
         }),
     ),
     invented(
+        "rewrites/choice-by-the-last-test",
+        R,
+        "A choice by either of two comparisons, in one loop, replaces values by the second one alone.",
+        rule!(|t, _| {
+            let [either, chosen, other] = t.of(F::Select)?;
+            let [_, last] = either.of(F::LogicalOr)?;
+            Some(call(F::Select, [last, chosen, other]))
+        }),
+    ),
+    invented(
+        "rewrites/kept-value-divided",
+        R,
+        "A quotient of two values that are computed divides the one that is kept by the other.",
+        rule!(|t, _| {
+            let [dividend, divisor] = t.of(F::Divide)?;
+            let are_computed = [dividend, divisor].iter().all(|term| matches!(term, Term::Call(..)));
+            are_computed.then(|| call(F::Divide, [divisor, dividend]))
+        }),
+    ),
+    invented(
         "gradient/shared-part-counts-once",
         Class::Gradient,
         "A part that is used several times passes a gradient on only for its first use.",
