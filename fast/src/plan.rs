@@ -9,7 +9,7 @@
 //! Running a plan cannot fail after that check, because its [`Route`] contains every kernel that it needs.
 //!
 //! Planning allocates nothing for up to three operands of up to three axes and a program of up to three
-//! steps, unless some values are computed first.
+//! steps, unless some values are computed first or calls are [nested](crate::nested_call).
 //!
 //! Besides the result, running needs this memory:
 //! - per thread, registers of 8 KiB, as many as values of the expression are live at once, and
@@ -20,6 +20,7 @@
 //! - for each value that is computed first because it depends on some axes only, of which there are at most
 //!   eight, its elements: at most 65536, or a sixteenth of those of the (underlying) result. The thread keeps
 //!   the memory of up to 65536 of each.
+//! - for [nested](crate::nested_call) calls, 7 KiB of the stack.
 //! - per thread, with AVX-512, at most 8 KiB for each of three widths of elements, from which columns are
 //!   expanded.
 

@@ -3,9 +3,9 @@
 //! to a register of a tile, and the next one would read it again.
 //!
 //! A nested expression is a list of instructions. Each does something to a value `a`, which stays in the
-//! processor's registers for a group of vectors, as in a [`chain`](super::chain). What is needed later is kept
-//! in a slot. The first slot, `r`, stays in registers, too, and the others are as long as a group. This is
-//! `(x - y) / (x + y)`:
+//! processor's registers for a group of vectors, as in a [`chain`](super::chain). What is needed later is
+//! kept in a slot. The first slot, `r`, stays in registers, too, and the others are as long as a group. This
+//! is `(x - y) / (x + y)`:
 //!
 //! | instruction | reads | `a` | `r` |
 //! |---|---|---|---|
@@ -16,9 +16,9 @@
 //! | `Subtract` | y | x - y | x + y |
 //! | `Divide` | `r` | (x - y) / (x + y) | |
 //!
-//! A comparison makes `a` a condition: 1 where it holds, and 0 where it does not. It takes less time to choose
-//! by two values that are compared. The first of them, `w`, is named before, and `a` and `r` are what is
-//! chosen. This is `select(x < y, x * a, y)`:
+//! A comparison makes `a` a condition: 1 where it holds, and 0 where it does not. It takes less time to
+//! choose by two values that are compared. The first of them, `w`, is named before, and `a` and `r` are what
+//! is chosen. This is `select(x < y, x * a, y)`:
 //!
 //! | instruction | reads | `a` | `r` | `w` |
 //! |---|---|---|---|---|
@@ -237,7 +237,7 @@ struct Instruction {
     place: usize,
 }
 
-/// The most instructions. It is more than those of the largest expression.
+/// The most instructions. A longer expression is computed step by step.
 const INSTRUCTIONS: usize = 96;
 
 impl NestedProgram {
@@ -418,31 +418,33 @@ unsafe fn row<V: Vector, const GROUP: usize>(instructions: &[Bound<V::Element>],
     }
 }
 
-/// The codes of all instructions that there are, by the kind of what is read and by what is done: `memory::Add` and so on.
+/// The codes of all instructions that there are, by the kind of what is read and by what is done, such as
+/// `memory::Add`.
 macro_rules! codes {
-    ($($kind:ident $of:ident: $($op:ident)*;)*) => { $(
-        #[allow(non_upper_case_globals, reason = "each is named after an operation")]
-        mod $kind {
-            $(pub(super) const $op: u8 = super::code(super::NestedOp::$op, super::Kind::$of);)*
-        }
-    )*
+    ($($kind:ident $of:ident: $($op:ident)*;)*) => {
+        $(
+            #[allow(non_upper_case_globals, reason = "each is named after an operation")]
+            mod $kind {
+                $(pub(super) const $op: u8 = super::code(super::NestedOp::$op, super::Kind::$of);)*
+            }
+        )*
         const CODES: &[u8] = &[$($($kind::$op),*),*];
     };
 }
 codes! {
     memory Values:
-        Take Keep With Add Subtract SubtractFrom Multiply Divide DivideInto Maximum Minimum Greater GreaterEqual
-        Less LessEqual Equal NotEqual And Or Choose ChooseOther ChooseGreater ChooseGreaterEqual ChooseLess
-        ChooseLessEqual ChooseEqual ChooseNotEqual ReplaceGreater ReplaceGreaterEqual ReplaceLess
+        Take Keep With Add Subtract SubtractFrom Multiply Divide DivideInto Maximum Minimum Greater
+        GreaterEqual Less LessEqual Equal NotEqual And Or Choose ChooseOther ChooseGreater ChooseGreaterEqual
+        ChooseLess ChooseLessEqual ChooseEqual ChooseNotEqual ReplaceGreater ReplaceGreaterEqual ReplaceLess
         ReplaceLessEqual ReplaceEqual ReplaceNotEqual;
     one One:
         Take Add Subtract SubtractFrom Multiply Divide DivideInto Maximum Minimum Greater GreaterEqual Less
-        LessEqual Equal NotEqual Choose ChooseOther ChooseGreater ChooseGreaterEqual ChooseLess ChooseLessEqual
-        ChooseEqual ChooseNotEqual ReplaceGreater ReplaceGreaterEqual ReplaceLess ReplaceLessEqual
-        ReplaceEqual ReplaceNotEqual;
+        LessEqual Equal NotEqual Choose ChooseOther ChooseGreater ChooseGreaterEqual ChooseLess
+        ChooseLessEqual ChooseEqual ChooseNotEqual ReplaceGreater ReplaceGreaterEqual ReplaceLess
+        ReplaceLessEqual ReplaceEqual ReplaceNotEqual;
     register Register:
-        Take Keep Add Subtract SubtractFrom Multiply Divide DivideInto Maximum Minimum Greater GreaterEqual Less
-        LessEqual Equal NotEqual And Or Not Choose ChooseOther Square Negate Abs Sqrt;
+        Take Keep Add Subtract SubtractFrom Multiply Divide DivideInto Maximum Minimum Greater GreaterEqual
+        Less LessEqual Equal NotEqual And Or Not Choose ChooseOther Square Negate Abs Sqrt;
     bools Bools: Take ChooseBools ReplaceBools;
 }
 
@@ -450,7 +452,9 @@ codes! {
 macro_rules! execute {
     (
         $code:expr, $a:ident, $r:ident, $w:ident, $b:ident;
-        folds: $($fold:ident)*; compares: $($compare:ident $how:ty),*; chooses: $($choose:ident $replace:ident $by:ty),*;
+        folds: $($fold:ident)*;
+        compares: $($compare:ident $how:ty),*;
+        chooses: $($choose:ident $replace:ident $by:ty),*;
         $($pattern:pat => $body:expr,)*
     ) => {
         match $code {

@@ -1,6 +1,6 @@
 //! Which calls of floats are computed together as one nested expression: all calls that a value is made of,
-//! down to operands and to what others read, too. Chains, choices and the like are shorter to run, so a nested
-//! expression is made only where each of them leaves a call to another step.
+//! down to operands and to what others read, too. Chains and choices take less time, so a nested expression
+//! is made only where they leave a call to another step.
 #![deny(clippy::wildcard_enum_match_arm)]
 
 use super::chain::Facts;
@@ -66,6 +66,7 @@ pub(super) fn nested(
 }
 
 /// The calls that `end` is made of and nobody else reads, from `end` down, but for those that are left out.
+/// If there are too many, not all of them.
 fn calls(
     graph: &Graph,
     facts: &[Facts],
@@ -73,21 +74,28 @@ fn calls(
     end: u32,
 ) -> SmallVec<[u32; VALUES]> {
     let (whole, dtype) = (facts[end as usize], graph.dtype(end));
-    let mut calls: SmallVec<[u32; VALUES]> = SmallVec::new();
-    for at in (0..=end).rev() {
+    let is_inside = |at: u32| {
         let fact = facts[at as usize];
-        let is_kind = !fact.scalar
+        !fact.scalar
             && fact.stationary == whole.stationary
             && [dtype, DType::Bool].contains(&graph.dtype(at))
-            && graph.call(at).is_some_and(|(function, _)| kind(function).is_some());
-        let reads = |&call: &u32| {
-            graph.values[call as usize].kind.arguments().iter().filter(|&&read| read == at).count()
-        };
-        let is_inside =
-            || at == end || calls.iter().map(reads).sum::<usize>() == readers[at as usize] as usize;
-        if is_kind && readers[at as usize] != 0 && !left_out.contains(&at) && is_inside() {
+            && !left_out.contains(&at)
+            && graph.call(at).is_some_and(|(function, _)| kind(function).is_some())
+    };
+    let mut calls: SmallVec<[u32; VALUES]> = SmallVec::new();
+    // The values that the calls read, as often as they do. All readers of a value come after it.
+    let mut read: SmallVec<[u32; VALUES]> = SmallVec::new();
+    let mut next = Some((end, readers[end as usize]));
+    while let Some((at, reads)) = next {
+        if is_inside(at) && reads == readers[at as usize] && calls.len() <= CALLS {
             calls.push(at);
+            read.extend_from_slice(graph.values[at as usize].kind.arguments());
         }
+        next = read.iter().max().copied().map(|last| {
+            let before = read.len();
+            read.retain(|value| *value != last);
+            (last, u32::try_from(before - read.len()).unwrap_or(u32::MAX))
+        });
     }
     calls
 }
