@@ -624,9 +624,9 @@ fn widest(graph: &Graph) -> usize {
 /// as long.)
 const SHORTEST_ROW_OF_FEW: usize = 160;
 
-/// [`SHORTEST_ROW`] for nested expressions, if one of the operands is a column and if none is. They take longer
-/// over the ends of rows than it takes to gather: over 300x33 in f64, (x-y)/(x+y) by a row takes 0.42 of the
-/// time if y is gathered, by a column 0.56, over 100x100 0.86 and 1.27, and over 80x128 1.19 and 1.48.
+/// [`SHORTEST_ROW`] for nested expressions, if one of the operands is a column and if none is. They take
+/// longer over the ends of rows than it takes to gather: over 300x33 in f64, (x-y)/(x+y) by a row takes 0.42
+/// of the time if y is gathered, by a column 0.56, over 100x100 0.86 and 1.27, and over 80x128 1.19 and 1.48.
 const SHORTEST_ROWS_OF_NESTED: [usize; 2] = [512, 1024];
 
 /// [`SHORTEST_ROW`] for bytes against bounds, which are computed in blocks that go beyond the end of a row.

@@ -42,9 +42,6 @@ pub(crate) const SLOTS: usize = 8;
 /// The most vectors of a group.
 const LARGEST_GROUP: usize = 8;
 
-/// The vectors of a small group.
-const SMALL: usize = 2;
-
 /// What an instruction does with the value so far, `a`, and with what it reads, `b`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NestedOp {
@@ -301,7 +298,7 @@ pub(super) unsafe fn run<V: Vector, const GROUP: usize>(
     rows: usize,
     out: &mut [V::Element],
 ) {
-    const { assert!(GROUP <= LARGEST_GROUP && GROUP > SMALL) };
+    const { assert!(GROUP <= LARGEST_GROUP && GROUP > 1) };
     if out.is_empty() {
         return;
     }
@@ -396,15 +393,10 @@ unsafe fn row<V: Vector, const GROUP: usize>(instructions: &[Bound<V::Element>],
             at += GROUP * V::WIDTH;
         }
         // What is left is computed by one group that ends with the row, if it is most of one, or else by
-        // small ones, of which the last one ends with the row.
+        // single vectors, of which the last one ends with the row.
         if width >= GROUP * V::WIDTH && width - at > const { GROUP / 2 * V::WIDTH } {
             let here = width - GROUP * V::WIDTH;
             return group::<V, GROUP>(instructions, here, out[here..].as_mut_ptr());
-        }
-        while at < width && width >= SMALL * V::WIDTH {
-            let here = at.min(width - SMALL * V::WIDTH);
-            group::<V, SMALL>(instructions, here, out[here..].as_mut_ptr());
-            at += SMALL * V::WIDTH;
         }
         while at < width && width >= V::WIDTH {
             let here = at.min(width - V::WIDTH);

@@ -126,7 +126,7 @@ fn choices_run_over_long_rows_in_place() {
 }
 
 /// Choices of one of two values run over short rows, and so do leaky rectifiers, whichever of the values that
-/// are compared is first. Of two products, rows have to be longer.
+/// are compared is first. A choice of two products is nested.
 #[test]
 fn choices_run_over_short_rows_in_place() {
     use Function as F;
@@ -140,7 +140,7 @@ fn choices_run_over_short_rows_in_place() {
     for (expression, want) in [
         (choice(F::Greater, [&x, &y], &x, &product), "choice of rows"),
         (choice(F::Less, [&x, &y], &product, &x), "choice of rows"),
-        (choice(F::Greater, [&x, &y], &product, &product), "tiles"),
+        (choice(F::Greater, [&x, &y], &product, &product), "nested"),
         (choice(F::Greater, [&x, &y], &y, &y), "choice of rows"),
         (choice(F::Equal, [&x, &y], &x, &y), "choice of rows"),
     ] {
