@@ -37,6 +37,7 @@ fn requests_take_every_way() {
         ("chain", 50),
         ("condition", 30),
         ("bounds", 5),
+        ("nested", 1000),
         ("step", 100),
         ("sum", 100),
         ("gradient", 100),
@@ -57,7 +58,7 @@ fn larger_calls_take_the_ways_of_larger_calls() {
     floor(&profile, 12_000, &least);
     capabilities.max_calls = Some(3);
     let profile = Profile::within(&capabilities).with_max_elements(1 << 14).with_large(50_000);
-    floor(&profile, 4000, &[("chain", 3), ("chain of rows", 3), ("choice of rows", 2)]);
+    floor(&profile, 4000, &[("chain", 3), ("chain of rows", 3), ("choice of rows", 2), ("nested", 10)]);
     // A call of three operands is a select.
     (capabilities.max_operands, capabilities.max_calls) = (Some(3), Some(1));
     let profile = Profile::within(&capabilities).with_max_elements(1 << 14).with_large(50_000);
