@@ -1,7 +1,7 @@
 //! Nested expressions: several calls of floats of which no chain takes all.
 
-use super::{call, request, x};
-use crate::support::{Random, check};
+use super::support::{Random, check};
+use super::{call, request, request_of, x};
 use broadcheck_spec::{DType, Expression, Function};
 
 fn one(function: Function, a: Expression) -> Expression {
@@ -68,7 +68,7 @@ fn nested_expressions() {
             [&[4, 70], &[4, 1], &[4, 70], &[4, 1]],
             [&[3], &[1], &[3], &[1]],
         ] {
-            let way = check(&super::request_of(&mut random, &[dtype; 3], &shapes, expression.clone()));
+            let way = check(&request_of(&mut random, &[dtype; 3], &shapes, expression.clone()));
             nested += usize::from(way == "nested");
             all += 1;
         }
