@@ -257,7 +257,7 @@ impl<V: Vector, P: Values<Element = V::Element>, const U: usize, const N: usize>
 
     #[inline(always)]
     unsafe fn compute(self) {
-        let Across { mut values, sums, width, .. } = self;
+        let Across { values, sums, width, .. } = self;
         let round = const { (if U > N { U } else { N }) * V::WIDTH };
         let (whole, left) = (width - width % round, width % round);
         let end =
@@ -268,9 +268,6 @@ impl<V: Vector, P: Values<Element = V::Element>, const U: usize, const N: usize>
             taken[..left].fill(true);
         }
         for (row, sum) in sums.iter_mut().enumerate() {
-            if row > 0 {
-                values.advance();
-            }
             // SAFETY: the caller guarantees the instructions and the elements, and `rows_with` those of the
             // round that goes on behind the row. A round has at most as many elements as `taken`.
             unsafe {
@@ -280,9 +277,9 @@ impl<V: Vector, P: Values<Element = V::Element>, const U: usize, const N: usize>
                     let mut done = 0;
                     while done < round && at + done < in_rounds {
                         if far {
-                            values.fetch::<V, U>([0, at + done + ahead]);
+                            values.fetch::<V, U>([row, at + done + ahead]);
                         }
-                        let mut a = values.read::<V, U>([0, at + done]);
+                        let mut a = values.read::<V, U>([row, at + done]);
                         if at == whole {
                             counted!(k in U => {
                                 let taken = taken.as_ptr().add(done + k * V::WIDTH);
@@ -298,7 +295,7 @@ impl<V: Vector, P: Values<Element = V::Element>, const U: usize, const N: usize>
                     at += round;
                 }
                 if in_rounds < width {
-                    add_left::<V, P, N>(&values, whole..width, &mut lanes);
+                    add_left::<V, P, N>(&values, (row, whole..width), &mut lanes);
                 }
                 *sum = sum.add(total(lanes));
             }
@@ -322,7 +319,7 @@ fn rows_with<P: Values>(values: &P, rows: usize, width: usize) -> usize {
 #[inline(always)]
 unsafe fn add_left<V: Vector, P: Values<Element = V::Element>, const N: usize>(
     values: &P,
-    range: Range<usize>,
+    (row, range): (usize, Range<usize>),
     lanes: &mut [V; N],
 ) {
     let (mut at, count) = (range.start, range.end);
@@ -340,13 +337,13 @@ unsafe fn add_left<V: Vector, P: Values<Element = V::Element>, const N: usize>(
         }
         if count < V::WIDTH {
             for at in range.clone() {
-                let [a] = values.read::<V::Element, 1>([0, at]);
+                let [a] = values.read::<V::Element, 1>([row, at]);
                 a.store(to.add(at - range.start));
             }
         } else {
             while at < count {
                 let here = at.min(count - V::WIDTH);
-                let [a] = values.read::<V, 1>([0, here]);
+                let [a] = values.read::<V, 1>([row, here]);
                 a.store(start.add(WIDEST + here - range.start));
                 at += V::WIDTH;
             }
