@@ -126,10 +126,23 @@ fn pair_each<const N: usize, T: Copy>(a: &[T], b: &[T], out: &mut [T], f: impl F
 #[inline(always)]
 pub(super) fn repeat<T: Element>(from: &[T], times: usize, out: &mut [T]) {
     match const { size_of::<T>() } {
+        1 if times == 2 => pairs(from, out),
         8 => lines::<8, T>(from, times, out),
         4 => lines::<16, T>(from, times, out),
         2 => lines::<32, T>(from, times, out),
         _ => lines::<64, T>(from, times, out),
+    }
+}
+
+/// Repeats each element twice.
+#[inline(always)]
+fn pairs<T: Copy>(from: &[T], out: &mut [T]) {
+    let (pairs, half) = out.as_chunks_mut::<2>();
+    for (pair, &value) in pairs.iter_mut().zip(from) {
+        *pair = [value; 2];
+    }
+    if let ([half], Some(&value)) = (half, from.get(pairs.len())) {
+        *half = value;
     }
 }
 

@@ -6,7 +6,7 @@
 //! | `ops` | what a function does to one element |
 //! | `generic`, `chain`, `sum`, `grid`, `expand`, `across` | the loops |
 //! | `exp_of` | exp of a sum, a difference or a product |
-//! | `permuted` | repeated elements by permutations |
+//! | `permuted`, `shuffled` | repeated elements by permutations, and repeated bytes by shuffles |
 //! | `rows` | the rows over which a function of two arguments runs |
 //! | `integers` | the vectors of chains of integers |
 //! | `few` | two to four calls of integers in one loop |
@@ -72,6 +72,7 @@ mod ops;
 mod permuted;
 mod processor;
 mod rows;
+mod shuffled;
 mod simd;
 mod stream;
 mod sum;

@@ -5,6 +5,8 @@
 use super::element::Element;
 #[cfg(target_arch = "x86_64")]
 use super::expand::{lines, repeat};
+#[cfg(target_arch = "x86_64")]
+use super::shuffled::wide_bytes;
 
 /// The permutations of the latest long repetition, kept from call to call.
 #[derive(Default)]
@@ -65,7 +67,7 @@ impl<I: Copy + Default, const WIDTH: usize> Kept<I, WIDTH> {
 /// Repeats each element `times` times.
 #[cfg(target_arch = "x86_64")]
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx2,avx512f,avx512bw,avx512dq,avx512vl")]
 pub(super) fn avx512<T: Element>(from: &[T], times: usize, permutations: &mut Permutations, out: &mut [T]) {
     let times = times.max(1);
     let count = from.len().min(out.len() / times);
@@ -79,7 +81,7 @@ pub(super) fn avx512<T: Element>(from: &[T], times: usize, permutations: &mut Pe
             8 => permute_eight(start.cast(), (count, times), &mut permutations.eight, end.cast()),
             4 => permute_four(start.cast(), (count, times), &mut permutations.four, end.cast()),
             2 => permute_two(start.cast(), (count, times), &mut permutations.two, end.cast()),
-            _ => false,
+            _ => wide_bytes(source, times, target),
         }
     };
     if !done {

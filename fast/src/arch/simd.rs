@@ -24,6 +24,8 @@ use super::ops::{Op1, Op2};
 use super::permuted;
 use super::permuted::Permutations;
 use super::rows::{EachRow, Rows};
+#[cfg(target_arch = "x86_64")]
+use super::shuffled;
 use super::stream::{self, NonTemporal};
 use super::sum::{Folded, Reduction};
 use super::{across, generic};
@@ -521,7 +523,7 @@ impl Simd for Avx2 {
 
     #[target_feature(enable = "avx2,fma,f16c")]
     unsafe fn expand<T: Element>(from: &[T], times: usize, _: &mut Permutations, out: &mut [T]) {
-        expand::repeat(from, times, out);
+        shuffled::repeat(from, times, out);
     }
 
     #[target_feature(enable = "avx2,fma,f16c")]
