@@ -408,20 +408,24 @@ impl Tile<'_, '_> {
         let rows = self.rows_into(target);
         let NestedStep { program, values, bools } = &self.run.program.nested[which as usize];
         self.write::<T>(target, count, |tile, out| {
-            let values = tile.arguments_of_rows::<T>(values, (rows, count));
-            let bools = tile.arguments_of_rows::<bool>(bools, (rows, count));
-            T::float_kernels(tile.run.table).nested.run(program, (&values, &bools), rows, out);
+            let (mut numbers, mut flags) = (SmallVec::new(), SmallVec::new());
+            tile.arguments_of_rows::<T>(values, (rows, count), &mut numbers);
+            tile.arguments_of_rows::<bool>(bools, (rows, count), &mut flags);
+            T::float_kernels(tile.run.table).nested.run(program, (&numbers, &flags), rows, out);
         });
     }
 
-    /// The arguments of a nested expression.
+    /// Adds the arguments of a nested expression. (Collecting them took a tenth of the time of short tiles.)
     #[inline(always)]
-    fn arguments_of_rows<T: Lane>(
-        &self,
+    fn arguments_of_rows<'a, T: Lane>(
+        &'a self,
         sources: &[Source],
         shape: (usize, usize),
-    ) -> NestedArguments<'_, T> {
-        sources.iter().map(|&source| self.argument_of_rows(source, shape)).collect()
+        to: &mut NestedArguments<'a, T>,
+    ) {
+        for &source in sources {
+            to.push(self.argument_of_rows(source, shape));
+        }
     }
 
     /// A link of a chain with its argument, for all rows that the step computes at once.

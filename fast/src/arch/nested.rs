@@ -17,17 +17,18 @@
 //! | `Divide` | `r` | (x - y) / (x + y) | |
 //!
 //! A comparison makes `a` a condition: 1 where it holds, and 0 where it does not. It takes less time to
-//! choose by two values that are compared. The first of them, `w`, is named before, and `a` and `r` are what
-//! is chosen. This is `select(x < y, x * a, y)`:
+//! choose by two values that are compared. The first of them, `w`, is read before, and `a` and `r` are what
+//! is chosen. A value that several instructions read can be `w` all along: what is in registers takes less
+//! time than what is loaded again. This is `select(x < y, x * y, x - y)`:
 //!
 //! | instruction | reads | `a` | `r` | `w` |
 //! |---|---|---|---|---|
-//! | `Take` | y | y | | |
-//! | `Keep` | `r` | y | y | |
-//! | `Take` | x | x | y | |
-//! | `Multiply` | a | x * a | y | |
-//! | `With` | x | x * a | y | x |
-//! | `ChooseLess` | y | select(x < y, x * a, y) | | |
+//! | `TakeWith` | x | x | | x |
+//! | `Subtract` | y | x - y | | x |
+//! | `Keep` | `r` | x - y | x - y | x |
+//! | `Take` | `w` | x | x - y | x |
+//! | `Multiply` | y | x * y | x - y | x |
+//! | `ChooseLess` | y | select(x < y, x * y, x - y) | | |
 
 use super::choice::{Argument, Choice};
 use super::group::{AtLeast, AtLeastZero, AtMost, ChainVector, DivideInto, Fold, SubtractFrom, counted};
@@ -49,8 +50,10 @@ pub(crate) enum NestedOp {
     Take,
     /// `a`, which a slot gets, too.
     Keep,
-    /// `a`, and what is read becomes `w`. It is not one value, and not `r`.
+    /// `a`, and `w` becomes `b`. It is not one value, and not `r`.
     With,
+    /// `b`, and so does `w`, likewise.
+    TakeWith,
     /// `a + b`
     Add,
     /// `a - b`
@@ -128,6 +131,11 @@ pub(crate) enum NestedOp {
 }
 
 impl NestedOp {
+    /// Whether what it reads can be `w`.
+    pub(crate) fn can_read_w(self) -> bool {
+        CODES.contains(&code(self, Kind::W))
+    }
+
     /// Whether `w` is used.
     fn has_w(self) -> bool {
         match self {
@@ -148,6 +156,7 @@ impl NestedOp {
             NestedOp::Take
             | NestedOp::Keep
             | NestedOp::With
+            | NestedOp::TakeWith
             | NestedOp::Add
             | NestedOp::Subtract
             | NestedOp::SubtractFrom
@@ -187,6 +196,8 @@ pub(crate) enum Reads {
     Bools(usize),
     /// A slot, of which 0 is `r`.
     Slot(usize),
+    /// `w`
+    W,
 }
 
 impl Reads {
@@ -198,6 +209,7 @@ impl Reads {
             Reads::One(place) => (Kind::One, place),
             Reads::Bools(place) => (Kind::Bools, place),
             Reads::Slot(slot) => (Kind::Slot, slot),
+            Reads::W => (Kind::W, 0),
         }
     }
 }
@@ -210,12 +222,16 @@ enum Kind {
     /// `r`, or nothing.
     Register,
     Bools,
+    W,
     /// A slot in memory.
     Slot,
 }
 
+/// The number of kinds that a [`code`] distinguishes. A slot in memory is one of values.
+const KINDS: u8 = Kind::W as u8 + 1;
+
 /// The instructions of a nested expression. They are sound: a slot in memory is written before it is read,
-/// `w` is named before it is used and is an operand or such a slot, and only what reads bools does so.
+/// `w` is read before it is used and is an operand or such a slot, and only what reads bools does so.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NestedProgram {
     instructions: Vec<Instruction>,
@@ -234,8 +250,9 @@ struct Instruction {
     place: usize,
 }
 
-/// The most instructions. A longer expression is computed step by step.
+/// The most instructions and the most arguments. A longer expression is computed step by step.
 const INSTRUCTIONS: usize = 96;
+const ARGUMENTS: usize = 16;
 
 impl NestedProgram {
     /// The program of some instructions over so many arguments, values and bools, if it is sound.
@@ -243,7 +260,7 @@ impl NestedProgram {
         instructions: &[(NestedOp, Reads)],
         (values, bools): (usize, usize),
     ) -> Option<NestedProgram> {
-        if instructions.len() > INSTRUCTIONS {
+        if instructions.len() > INSTRUCTIONS || values.checked_add(bools)? > ARGUMENTS {
             return None;
         }
         let mut are_one = vec![None; values];
@@ -254,6 +271,7 @@ impl NestedProgram {
             let code = code(op, if kind == Kind::Slot { Kind::Values } else { kind });
             let is_there = match kind {
                 Kind::Register => true,
+                Kind::W => has_w,
                 Kind::Values | Kind::One => place < values,
                 Kind::Bools => place < bools,
                 Kind::Slot if op == NestedOp::Keep => place < SLOTS,
@@ -272,7 +290,7 @@ impl NestedProgram {
                     return None;
                 }
             }
-            has_w |= op == NestedOp::With;
+            has_w |= matches!(op, NestedOp::With | NestedOp::TakeWith);
             coded.push(Instruction { code, kind, place });
         }
         Some(NestedProgram { instructions: coded, bools, are_one })
@@ -282,10 +300,10 @@ impl NestedProgram {
 /// What an instruction does and the kind of what it reads, as one number, by which the code jumps. (If it
 /// jumps twice, an instruction takes as long as one over twice as many vectors.)
 const fn code(op: NestedOp, kind: Kind) -> u8 {
-    (op as u8) << 2 | kind as u8
+    op as u8 * KINDS + kind as u8
 }
 
-const _: () = assert!((NestedOp::Sqrt as u8) < 1 << 6 && (Kind::Bools as u8) < 1 << 2);
+const _: () = assert!((NestedOp::Sqrt as usize + 1) * KINDS as usize <= 1 << u8::BITS);
 
 /// A nested expression over the rows of `out`, in groups of `GROUP` vectors.
 ///
@@ -313,47 +331,49 @@ pub(super) unsafe fn run<V: Vector, const GROUP: usize>(
     assert!(are_enough, "an argument of a nested expression is shorter than its output, or of another kind");
     let mut slots = [MaybeUninit::<[V; LARGEST_GROUP]>::uninit(); SLOTS];
     let mut bound = [MaybeUninit::<Bound<V::Element>>::uninit(); INSTRUCTIONS];
-    for (bound, instruction) in bound.iter_mut().zip(&program.instructions) {
-        bound.write(instruction.bind::<V>((values, bools), slots.as_mut_ptr().cast()));
-    }
-    // SAFETY: a program has at most as many instructions as there is room for.
-    let bound = unsafe {
-        std::slice::from_raw_parts_mut(bound.as_mut_ptr().cast::<Bound<_>>(), program.instructions.len())
-    };
-    for row in 0..rows {
-        // SAFETY: the caller guarantees the instructions of `V`. By the assertions, each argument has the
-        // values of all rows, and the program is sound.
-        unsafe { self::row::<V, GROUP>(bound, &mut out[row * width..][..width]) };
-        bound.iter_mut().for_each(Bound::advance);
+    let slots = slots.as_mut_ptr().cast::<V>();
+    // SAFETY: the caller guarantees the instructions of `V`. By the assertions, each argument has the values
+    // of all rows, and the program is sound.
+    unsafe {
+        if width < GROUP * V::WIDTH {
+            return short_rows::<V, GROUP>(program, (values, bools), (rows, width), (&mut bound, slots), out);
+        }
+        let bound = program.bind::<V>(&mut bound, slots, |kind, place| match kind {
+            Kind::Bools => (bools[place].values.as_ptr().cast_mut().cast(), bools[place].step),
+            _ => {
+                let Argument { values, step, .. } = values[place];
+                (values.as_ptr().cast_mut(), step.wrapping_mul(size_of::<V::Element>()))
+            }
+        });
+        for out in out.chunks_exact_mut(width) {
+            row::<V, GROUP>(bound, out);
+            bound.iter_mut().for_each(Bound::advance);
+        }
     }
 }
 
-impl Instruction {
-    /// The instruction with the address of what it reads in the first row. Slots have the elements of the
-    /// largest group.
+impl NestedProgram {
+    /// The instructions with the addresses of what they read in the first row. `argument` says where that is
+    /// and how many bytes further in the next row. Slots have the elements of the largest group.
     #[inline(always)]
-    fn bind<V: Vector>(
+    fn bind<'a, V: Vector>(
         &self,
-        (values, bools): (&[Argument<'_, V::Element>], &[Argument<'_, bool>]),
+        bound: &'a mut [MaybeUninit<Bound<V::Element>>; INSTRUCTIONS],
         slots: *mut V,
-    ) -> Bound<V::Element> {
-        let bytes = size_of::<V::Element>();
-        let (from, along, step) = match self.kind {
-            Kind::Values => {
-                let Argument { values, step, .. } = values[self.place];
-                (values.as_ptr().cast_mut(), usize::MAX, step.wrapping_mul(bytes))
-            }
-            Kind::One => {
-                let Argument { values, step, .. } = values[self.place];
-                (values.as_ptr().cast_mut(), 0, step.wrapping_mul(bytes))
-            }
-            Kind::Bools => {
-                let Argument { values, step, .. } = bools[self.place];
-                (values.as_ptr().cast_mut().cast(), 0, step)
-            }
-            Kind::Register | Kind::Slot => (slots.wrapping_add(self.place * LARGEST_GROUP).cast(), 0, 0),
-        };
-        Bound { code: self.code, along, from, step }
+        argument: impl Fn(Kind, usize) -> (*mut V::Element, usize),
+    ) -> &'a mut [Bound<V::Element>] {
+        for (bound, &Instruction { code, kind, place }) in bound.iter_mut().zip(&self.instructions) {
+            let (from, step) = match kind {
+                Kind::Values | Kind::One | Kind::Bools => argument(kind, place),
+                Kind::Register | Kind::W | Kind::Slot => {
+                    (slots.wrapping_add(place * LARGEST_GROUP).cast(), 0)
+                }
+            };
+            let along = if kind == Kind::Values { usize::MAX } else { 0 };
+            bound.write(Bound { code, along, from, step });
+        }
+        // SAFETY: a program has at most as many instructions as there is room for.
+        unsafe { std::slice::from_raw_parts_mut(bound.as_mut_ptr().cast(), self.instructions.len()) }
     }
 }
 
@@ -381,31 +401,68 @@ impl<T> Bound<T> {
 ///
 /// # Safety
 /// The machine has the instructions of `V`. Each argument that goes along with a row has as many elements as
-/// `out`, and the others have one. Slots have [`LARGEST_GROUP`] vectors and are written before they are read,
-/// and `w` is named before it is used.
+/// `out`, at least those of a group, and the others have one. Slots have [`LARGEST_GROUP`] vectors and are
+/// written before they are read, and `w` is read before it is used.
 #[inline(always)]
 unsafe fn row<V: Vector, const GROUP: usize>(instructions: &[Bound<V::Element>], out: &mut [V::Element]) {
-    let (width, mut at) = (out.len(), 0);
-    // SAFETY: guaranteed by the caller. Groups end with the row or before.
+    let last = out.len() - GROUP * V::WIDTH;
+    let mut at = 0;
+    loop {
+        // SAFETY: guaranteed by the caller. Groups end with the row or before.
+        unsafe { group::<V, GROUP>(instructions, at, out[at..].as_mut_ptr()) };
+        if at == last {
+            return;
+        }
+        // The last group ends with the row.
+        at = last.min(at + GROUP * V::WIDTH);
+    }
+}
+
+/// The instructions over rows that are shorter than a group. Each is computed as a group, from copies of
+/// the arguments, after which there are zeros.
+///
+/// # Safety
+/// The machine has the instructions of `V`. Each argument has what `rows` rows of `width` elements need.
+/// There are at most [`ARGUMENTS`].
+#[inline(always)]
+unsafe fn short_rows<V: Vector, const GROUP: usize>(
+    program: &NestedProgram,
+    (values, bools): (&[Argument<'_, V::Element>], &[Argument<'_, bool>]),
+    (rows, width): (usize, usize),
+    (bound, slots): (&mut [MaybeUninit<Bound<V::Element>>; INSTRUCTIONS], *mut V),
+    out: &mut [V::Element],
+) {
+    let mut copies = [MaybeUninit::<[V; LARGEST_GROUP]>::uninit(); ARGUMENTS];
+    let copies = copies.as_mut_ptr().cast::<V>();
+    let copy = |place: usize| copies.wrapping_add(place * LARGEST_GROUP);
+    // SAFETY: guaranteed by the caller. A copy has room for the elements of a group, which are more than
+    // those of a row.
     unsafe {
-        while width - at >= GROUP * V::WIDTH {
-            group::<V, GROUP>(instructions, at, out[at..].as_mut_ptr());
-            at += GROUP * V::WIDTH;
+        let zeros = [V::splat(V::Element::default()); GROUP];
+        for place in 0..values.len() + bools.len() {
+            copy(place).cast::<[V; GROUP]>().write(zeros);
         }
-        // What is left is computed by one group that ends with the row, if it is most of one, or else by
-        // single vectors, of which the last one ends with the row.
-        if width >= GROUP * V::WIDTH && width - at > const { GROUP / 2 * V::WIDTH } {
-            let here = width - GROUP * V::WIDTH;
-            return group::<V, GROUP>(instructions, here, out[here..].as_mut_ptr());
-        }
-        while at < width && width >= V::WIDTH {
-            let here = at.min(width - V::WIDTH);
-            group::<V, 1>(instructions, here, out[here..].as_mut_ptr());
-            at += V::WIDTH;
-        }
-        while at < width {
-            group::<V::Element, 1>(instructions, at, out[at..].as_mut_ptr());
-            at += 1;
+        let bound = program.bind::<V>(bound, slots, |kind, place| match kind {
+            Kind::Bools => (copy(values.len() + place).cast(), 0),
+            _ => (copy(place).cast(), 0),
+        });
+        let mut results = zeros;
+        for row in 0..rows {
+            for (place, argument) in values.iter().enumerate() {
+                if program.are_one[place].is_none() {
+                    continue;
+                }
+                let count = if argument.scalar { 1 } else { width };
+                let from = argument.values.as_ptr().add(row * argument.step);
+                from.copy_to_nonoverlapping(copy(place).cast(), count);
+            }
+            for (place, argument) in bools.iter().enumerate() {
+                let from = argument.values.as_ptr().add(row * argument.step);
+                from.copy_to_nonoverlapping(copy(values.len() + place).cast(), width);
+            }
+            group::<V, GROUP>(bound, 0, (&raw mut results).cast());
+            let out = &mut out[row * width..][..width];
+            (&raw const results).cast::<V::Element>().copy_to_nonoverlapping(out.as_mut_ptr(), width);
         }
     }
 }
@@ -425,7 +482,7 @@ macro_rules! codes {
 }
 codes! {
     memory Values:
-        Take Keep With Add Subtract SubtractFrom Multiply Divide DivideInto Maximum Minimum Greater
+        Take Keep With TakeWith Add Subtract SubtractFrom Multiply Divide DivideInto Maximum Minimum Greater
         GreaterEqual Less LessEqual Equal NotEqual And Or Choose ChooseOther ChooseGreater ChooseGreaterEqual
         ChooseLess ChooseLessEqual ChooseEqual ChooseNotEqual ReplaceGreater ReplaceGreaterEqual ReplaceLess
         ReplaceLessEqual ReplaceEqual ReplaceNotEqual;
@@ -438,6 +495,9 @@ codes! {
         Take Keep Add Subtract SubtractFrom Multiply Divide DivideInto Maximum Minimum Greater GreaterEqual
         Less LessEqual Equal NotEqual And Or Not Choose ChooseOther Square Negate Abs Sqrt;
     bools Bools: Take ChooseBools ReplaceBools;
+    again W:
+        Take Add Subtract SubtractFrom Multiply Divide DivideInto Maximum Minimum Greater GreaterEqual Less
+        LessEqual Equal NotEqual;
 }
 
 /// The match of an instruction's code, with what is alike for many of them.
@@ -454,6 +514,7 @@ macro_rules! execute {
                 memory::$fold => fold::<V, U, $fold, false>(&mut $a, $b),
                 one::$fold => fold::<V, U, $fold, true>(&mut $a, $b),
                 register::$fold => $a = each!($a, $r => $fold::of($a, $r)),
+                again::$fold => $a = each!($a, $w => $fold::of($a, $w)),
             )*
             $(
                 memory::$compare => compare::<V, U, $how, false>(&mut $a, $b),
@@ -462,12 +523,16 @@ macro_rules! execute {
                     let (holds, zero) = (V::splat(V::HOLDS), V::splat(V::Element::default()));
                     $a = each!($a, $r => <$how>::of($a, $r, holds, zero));
                 }
+                again::$compare => {
+                    let (holds, zero) = (V::splat(V::HOLDS), V::splat(V::Element::default()));
+                    $a = each!($a, $w => <$how>::of($a, $w, holds, zero));
+                }
             )*
             $(
-                memory::$choose => choose_by::<V, U, $by, false>(&mut $a, &$r, $w, $b),
-                one::$choose => choose_by::<V, U, $by, true>(&mut $a, &$r, $w, $b),
-                memory::$replace => choose_by::<V, U, Replaces<$by>, false>(&mut $a, &$r, $w, $b),
-                one::$replace => choose_by::<V, U, Replaces<$by>, true>(&mut $a, &$r, $w, $b),
+                memory::$choose => choose_by::<V, U, $by, false>(&mut $a, (&$r, &$w), $b),
+                one::$choose => choose_by::<V, U, $by, true>(&mut $a, (&$r, &$w), $b),
+                memory::$replace => choose_by::<V, U, Replaces<$by>, false>(&mut $a, (&$r, &$w), $b),
+                one::$replace => choose_by::<V, U, Replaces<$by>, true>(&mut $a, (&$r, &$w), $b),
             )*
             $($pattern => $body,)*
         }
@@ -487,8 +552,7 @@ unsafe fn group<V: Vector, const U: usize>(
     // SAFETY: guaranteed by the caller.
     unsafe {
         let zero = V::splat(V::Element::default());
-        let (mut a, mut r) = ([zero; U], [zero; U]);
-        let mut w = to.cast_const();
+        let (mut a, mut r, mut w) = ([zero; U], [zero; U], [zero; U]);
         for &Bound { code, along, from, .. } in instructions {
             let b = from.wrapping_add(at & along).cast_const();
             execute! {
@@ -508,6 +572,7 @@ unsafe fn group<V: Vector, const U: usize>(
                 }),
                 one::Take => a = [V::splat(*b); U],
                 register::Take => a = r,
+                again::Take => a = w,
                 bools::Take => {
                     let (holds, from) = (V::splat(V::HOLDS), from.cast::<bool>().add(at));
                     counted!(k in U => {
@@ -532,7 +597,15 @@ unsafe fn group<V: Vector, const U: usize>(
                     });
                 },
                 register::Keep => r = a,
-                memory::With => w = b,
+                memory::With => counted!(k in U => {
+                    w[k] = V::load(b.add(k * V::WIDTH));
+                }),
+                memory::TakeWith => {
+                    counted!(k in U => {
+                        w[k] = V::load(b.add(k * V::WIDTH));
+                    });
+                    a = w;
+                },
                 memory::Maximum => fold::<V, U, Maximum, false>(&mut a, b),
                 one::Maximum => {
                     if V::is_limit(*b) {
@@ -544,6 +617,7 @@ unsafe fn group<V: Vector, const U: usize>(
                     }
                 },
                 register::Maximum => a = each!(a, r => Maximum::of(a, r)),
+                again::Maximum => a = each!(a, w => Maximum::of(a, w)),
                 memory::Minimum => fold::<V, U, Minimum, false>(&mut a, b),
                 one::Minimum => {
                     if V::is_limit(*b) {
@@ -553,6 +627,7 @@ unsafe fn group<V: Vector, const U: usize>(
                     }
                 },
                 register::Minimum => a = each!(a, r => Minimum::of(a, r)),
+                again::Minimum => a = each!(a, w => Minimum::of(a, w)),
                 memory::And => counted!(k in U => {
                     a[k] = a[k].and_bits(V::load(b.add(k * V::WIDTH)));
                 }),
@@ -565,16 +640,12 @@ unsafe fn group<V: Vector, const U: usize>(
                     let holds = V::splat(V::HOLDS);
                     a = each!(a => Vector::subtract(holds, a));
                 },
-                memory::Choose => choose::<V, U, false, false>(&mut a, w, b),
-                one::Choose => choose::<V, U, false, true>(&mut a, w, b),
-                register::Choose => counted!(k in U => {
-                    a[k] = Vector::choose(V::load(w.add(k * V::WIDTH)), zero, a[k], r[k]);
-                }),
-                memory::ChooseOther => choose::<V, U, true, false>(&mut a, w, b),
-                one::ChooseOther => choose::<V, U, true, true>(&mut a, w, b),
-                register::ChooseOther => counted!(k in U => {
-                    a[k] = Vector::choose(V::load(w.add(k * V::WIDTH)), zero, r[k], a[k]);
-                }),
+                memory::Choose => choose::<V, U, false, false>(&mut a, &w, b),
+                one::Choose => choose::<V, U, false, true>(&mut a, &w, b),
+                register::Choose => a = each!(a, r, w => Vector::choose(w, zero, a, r)),
+                memory::ChooseOther => choose::<V, U, true, false>(&mut a, &w, b),
+                one::ChooseOther => choose::<V, U, true, true>(&mut a, &w, b),
+                register::ChooseOther => a = each!(a, r, w => Vector::choose(w, zero, r, a)),
                 register::Square => a = each!(a => Vector::multiply(a, a)),
                 register::Negate => a = each!(a => Vector::negate(a)),
                 register::Abs => a = each!(a => Vector::abs(a)),
@@ -668,15 +739,14 @@ impl<C: Condition> Condition for Replaces<C> {
     }
 }
 
-/// Chooses `a` where the comparison of what is at `w` with what is at `b` holds, and otherwise `r`.
+/// Chooses `a` where the comparison of `w` with what is at `b` holds, and otherwise `r`.
 ///
 /// # Safety
-/// As for [`fold`], and `w` points to `U * V::WIDTH` elements.
+/// As for [`fold`].
 #[inline(always)]
 unsafe fn choose_by<V: Vector, const U: usize, C: Condition, const ONE: bool>(
     a: &mut [V; U],
-    r: &[V; U],
-    w: *const V::Element,
+    (r, w): (&[V; U], &[V; U]),
     b: *const V::Element,
 ) {
     // SAFETY: guaranteed by the caller.
@@ -684,20 +754,20 @@ unsafe fn choose_by<V: Vector, const U: usize, C: Condition, const ONE: bool>(
         let one = V::splat(*b);
         counted!(k in U => {
             let b = if ONE { one } else { V::load(b.add(k * V::WIDTH)) };
-            a[k] = C::of(V::load(w.add(k * V::WIDTH)), b, a[k], r[k]);
+            a[k] = C::of(w[k], b, a[k], r[k]);
         });
     }
 }
 
-/// Chooses between `a` and the elements at an address, or the one there, by the conditions at `w`: `a` is
-/// what is chosen where they hold or, with `OTHER`, where they do not.
+/// Chooses between `a` and the elements at an address, or the one there, by the conditions `w`: `a` is what
+/// is chosen where they hold or, with `OTHER`, where they do not.
 ///
 /// # Safety
-/// As for [`fold`], and `w` points to `U * V::WIDTH` elements.
+/// As for [`fold`].
 #[inline(always)]
 unsafe fn choose<V: Vector, const U: usize, const OTHER: bool, const ONE: bool>(
     a: &mut [V; U],
-    w: *const V::Element,
+    w: &[V; U],
     b: *const V::Element,
 ) {
     // SAFETY: guaranteed by the caller.
@@ -706,7 +776,7 @@ unsafe fn choose<V: Vector, const U: usize, const OTHER: bool, const ONE: bool>(
         counted!(k in U => {
             let b = if ONE { one } else { V::load(b.add(k * V::WIDTH)) };
             let (then, other) = if OTHER { (b, a[k]) } else { (a[k], b) };
-            a[k] = Vector::choose(V::load(w.add(k * V::WIDTH)), zero, then, other);
+            a[k] = Vector::choose(w[k], zero, then, other);
         });
     }
 }

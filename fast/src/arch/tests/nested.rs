@@ -4,10 +4,11 @@ use super::*;
 use crate::arch::nested::{NestedOp, NestedProgram, Reads, SLOTS};
 use NestedOp as Op;
 
-const OPS: [NestedOp; 40] = [
+const OPS: [NestedOp; 41] = [
     Op::Take,
     Op::Keep,
     Op::With,
+    Op::TakeWith,
     Op::Add,
     Op::Subtract,
     Op::SubtractFrom,
@@ -67,14 +68,15 @@ fn program(random: &mut Random) -> (Vec<(NestedOp, Reads)>, NestedProgram) {
     let sizes = (VECTORS + ONES, BOOLS);
     let mut instructions = vec![(Op::Take, Reads::Values(0))];
     let mut last = NestedProgram::new(&instructions, sizes).unwrap();
-    let (mut is_condition, mut conditions) = (false, [false; SLOTS]);
+    let (mut is_condition, mut w_is_condition, mut conditions) = (false, false, [false; SLOTS]);
     while instructions.len() < 12 {
         let op = OPS[random.below(OPS.len())];
-        let reads = match random.below(6) {
+        let reads = match random.below(7) {
             0 | 1 => Reads::Values(random.below(VECTORS)),
             2 => Reads::One(VECTORS + random.below(ONES)),
             3 => Reads::Slot(random.below(SLOTS)),
             4 => Reads::Bools(0),
+            5 => Reads::W,
             _ => Reads::Slot(0),
         };
         let reads = if matches!(op, Op::Not | Op::Square | Op::Negate | Op::Abs | Op::Sqrt) {
@@ -85,6 +87,7 @@ fn program(random: &mut Random) -> (Vec<(NestedOp, Reads)>, NestedProgram) {
         let of_condition = match reads {
             Reads::Slot(slot) => conditions[slot],
             Reads::Bools(_) => true,
+            Reads::W => w_is_condition,
             Reads::Nothing | Reads::Values(_) | Reads::One(_) => false,
         };
         let joins = matches!(op, Op::And | Op::Or) && !of_condition;
@@ -100,10 +103,12 @@ fn program(random: &mut Random) -> (Vec<(NestedOp, Reads)>, NestedProgram) {
         match (op, reads) {
             (Op::Keep, Reads::Slot(slot)) => conditions[slot] = is_condition,
             (Op::Take, _) => is_condition = of_condition,
+            (Op::TakeWith, _) => (is_condition, w_is_condition) = (of_condition, of_condition),
+            (Op::With, _) => w_is_condition = of_condition,
             (Op::Greater | Op::GreaterEqual | Op::Less | Op::LessEqual | Op::Equal | Op::NotEqual, _) => {
                 is_condition = true;
             }
-            (Op::With | Op::And | Op::Or | Op::Not, _) => {}
+            (Op::And | Op::Or | Op::Not, _) => {}
             _ => is_condition = false,
         }
     }
@@ -120,7 +125,7 @@ macro_rules! of_type {
                 let holds = |holds: bool| if holds { 1.0 } else { 0.0 };
                 let pick = |first: bool, one: $type, other: $type| if first { one } else { other };
                 match op {
-                    Op::Take => b,
+                    Op::Take | Op::TakeWith => b,
                     Op::Keep | Op::With => a,
                     Op::Add => a + b,
                     Op::Subtract => a - b,
@@ -209,11 +214,12 @@ macro_rules! of_type {
                                 }
                             }
                             Reads::Slot(slot) => slots[slot],
+                            Reads::W => w,
                         };
                         a = value(op, [a, b, w, slots[0]], bool);
                         match (op, reads) {
                             (Op::Keep, Reads::Slot(slot)) => slots[slot] = a,
-                            (Op::With, _) => w = b,
+                            (Op::With | Op::TakeWith, _) => w = b,
                             _ => {}
                         }
                     }
@@ -253,6 +259,7 @@ fn unsound_programs() {
         &[keep, (Op::With, Reads::Slot(1)), (Op::Choose, Reads::Slot(0))],
         &[(Op::Take, Reads::Bools(0)), (Op::ChooseBools, Reads::Bools(0))],
         &[(Op::Take, Reads::Values(1)), (Op::Negate, Reads::Nothing)],
+        &[(Op::TakeWith, Reads::Values(1)), (Op::Add, Reads::W)],
     ] {
         assert!(NestedProgram::new(sound, (2, 1)).is_some(), "{sound:?}");
     }
@@ -269,6 +276,10 @@ fn unsound_programs() {
         &[(Op::Keep, Reads::One(0))],
         &[(Op::With, Reads::One(0))],
         &[(Op::With, Reads::Slot(0))],
+        &[with, (Op::With, Reads::W)],
+        &[with, (Op::And, Reads::W)],
+        &[(Op::TakeWith, Reads::One(0))],
+        &[(Op::Take, Reads::W)],
         &[(Op::With, Reads::Slot(1))],
         &[(Op::ChooseLess, Reads::Values(0))],
         &[with, (Op::ChooseLess, Reads::Slot(0))],
