@@ -398,7 +398,11 @@ unsafe fn all_of<V: Vector, R: Ruled, K: Known>(
     width: usize,
     out: &mut [V::Element],
 ) {
-    let mut starts = arguments.map(|argument| argument.values.as_ptr());
+    // Without `map`, which is compiled for every rule, and takes longer than all that it does here.
+    let mut starts = [arguments[0].values.as_ptr(); 5];
+    counted!(n in 5 => {
+        starts[n] = arguments[n].values.as_ptr();
+    });
     // SAFETY: the caller guarantees the instructions.
     let none = unsafe { V::splat(V::Element::default()) };
     let (mut ones, mut spread) = ([none; 5], [[none; GROUP]; 5]);
@@ -451,15 +455,17 @@ unsafe fn choose_in_row<V: Vector, R: Ruled, K: Known>(
             chosen::<V, R, K, GROUP>(row, ones, at, to);
             at += GROUP * V::WIDTH;
         }
-        while count - at >= V::WIDTH {
-            chosen::<V, R, K, 1>(row, ones, at, to);
+        // The last vector ends with the row, unless stores are non-temporal, which must not be repeated.
+        let repeats = !K::NON_TEMPORAL && count >= V::WIDTH;
+        let end = if repeats { count } else { count - (count - at) % V::WIDTH };
+        while at < end {
+            let here = if repeats { at.min(count - V::WIDTH) } else { at };
+            chosen::<V, R, K, 1>(row, ones, here, to);
             at += V::WIDTH;
         }
-        // Non-temporal stores must not be repeated.
-        if !K::NON_TEMPORAL && at < count && count >= V::WIDTH {
-            return chosen::<V, R, K, 1>(row, ones, count - V::WIDTH, to);
+        if !repeats {
+            one_by_one::<V, R, K>(row, at..count, to);
         }
-        one_by_one::<V, R, K>(row, at..count, to);
     }
 }
 

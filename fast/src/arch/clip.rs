@@ -60,7 +60,7 @@ impl<V: ChainVector> Section for Clip<'_, V> {
     unsafe fn compute(self) {
         let Clip { x, bounds, minimum_first, rows, width, out } = self;
         let mut from = x.values.as_ptr();
-        let mut at = bounds.map(|bound| bound.values.as_ptr());
+        let mut at = [bounds[0].values.as_ptr(), bounds[1].values.as_ptr()];
         let mut to = out.as_mut_ptr();
         for _ in 0..rows {
             // SAFETY: guaranteed by the caller. The pointers are those of the row.
