@@ -4,8 +4,8 @@
 mod sums;
 
 use crate::arch::{
-    Ahead, Argument, Arguments, CACHE_LINE, CallKernel, ChainOp, GridOperand, InPlace, Link, NonTemporal,
-    Pairing, Repeat, Rule, Select, Table, fenced,
+    Ahead, Argument, Arguments, CACHE_LINE, CallKernel, ChainOp, GridOperand, InPlace, Link, NestedResult,
+    NonTemporal, Pairing, Repeat, Rule, Select, Table, fenced,
 };
 use crate::buffers::{Input, Output, Stored};
 use crate::cursor::Cursor;
@@ -14,7 +14,7 @@ use crate::fill::fill;
 use crate::grid::RowLayout;
 use crate::inline_capacity::{CHAIN_LINKS, NESTED_ARGUMENTS};
 use crate::math::MathFunction;
-use crate::program::{NestedStep, Program, Source, Step, Target, Work, bank_of};
+use crate::program::{Program, Source, Step, Target, Work, bank_of};
 use crate::scratch::{Bank, BankCall, Float, FloatBank, Lane, REGISTER_BYTES, Scratch};
 use crate::tiling::{AccessKind, PANEL, Tiling};
 use broadcheck_spec::DType;
@@ -406,13 +406,18 @@ impl Tile<'_, '_> {
     /// A nested expression.
     fn nested<T: Float>(&mut self, which: u32, target: Target, count: usize) {
         let rows = self.rows_into(target);
-        let NestedStep { program, values, bools } = &self.run.program.nested[which as usize];
-        self.write::<T>(target, count, |tile, out| {
+        let step = &self.run.program.nested[which as usize];
+        let compute = |tile: &Self, out: NestedResult<'_, T>| {
             let (mut numbers, mut flags) = (SmallVec::new(), SmallVec::new());
-            tile.arguments_of_rows::<T>(values, (rows, count), &mut numbers);
-            tile.arguments_of_rows::<bool>(bools, (rows, count), &mut flags);
-            T::float_kernels(tile.run.table).nested.run(program, (&numbers, &flags), rows, out);
-        });
+            tile.arguments_of_rows::<T>(&step.values, (rows, count), &mut numbers);
+            tile.arguments_of_rows::<bool>(&step.bools, (rows, count), &mut flags);
+            T::float_kernels(tile.run.table).nested.run(&step.program, (&numbers, &flags), rows, out);
+        };
+        if step.is_condition {
+            self.write::<bool>(target, count, |tile, out| compute(tile, NestedResult::Conditions(out)));
+        } else {
+            self.write::<T>(target, count, |tile, out| compute(tile, NestedResult::Numbers(out)));
+        }
     }
 
     /// Adds the arguments of a nested expression. (Collecting them took a tenth of the time of short tiles.)

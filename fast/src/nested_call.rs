@@ -3,8 +3,8 @@
 //! over tiles and steps took up to a fifth of the time of 1,000 elements.)
 #![deny(clippy::wildcard_enum_match_arm)]
 
-use crate::arch::{Argument, NestedProgram, Table};
-use crate::buffers::{Input, Output};
+use crate::arch::{Argument, NestedProgram, NestedResult, Table};
+use crate::buffers::{Input, Output, Stored};
 use crate::dispatch::by_float_bank;
 use crate::execute::NestedArguments;
 use crate::fold::{Place, place_of, rows_of};
@@ -27,6 +27,8 @@ pub(crate) struct NestedCall {
     /// The numbers among the values that it reads.
     numbers: Numbers,
     program: NestedProgram,
+    /// Whether the result is that of a condition.
+    is_condition: bool,
     values: SmallVec<[Given; OPERANDS]>,
     bools: SmallVec<[Place; 1]>,
 }
@@ -54,8 +56,8 @@ impl NestedCall {
         for &source in &nested.bools {
             bools.push(operand(source)?);
         }
-        let program = nested.program.clone();
-        Some(NestedCall { bank, rows: shape.0, numbers: find.numbers, program, values, bools })
+        let (program, is_condition) = (nested.program.clone(), nested.is_condition);
+        Some(NestedCall { bank, rows: shape.0, numbers: find.numbers, program, is_condition, values, bools })
     }
 
     /// Computes the call.
@@ -75,7 +77,11 @@ impl NestedCall {
         for place in &self.bools {
             bools.push(arguments.operand(place));
         }
-        let out = T::output(output);
+        let out = if self.is_condition {
+            NestedResult::Conditions(bool::output(output))
+        } else {
+            NestedResult::Numbers(T::output(output))
+        };
         T::float_kernels(table).nested.run(&self.program, (&values, &bools), self.rows, out);
     }
 }

@@ -20,7 +20,7 @@
 //! - for each value that is computed first because it depends on some axes only, of which there are at most
 //!   eight, its elements: at most 65536, or a sixteenth of those of the (underlying) result. The thread keeps
 //!   the memory of up to 65536 of each.
-//! - for [nested](crate::nested_call) calls, 7 KiB of the stack.
+//! - for [nested](crate::nested_call) calls, 16 KiB of the stack.
 //! - per thread, with AVX-512, at most 8 KiB for each of three widths of elements, from which columns are
 //!   expanded.
 
@@ -234,7 +234,7 @@ impl Plan {
     /// | `chain of rows` | the same over many rows at once |
     /// | `choice of rows` | one choice by a comparison over many rows, or parts of one row, at once |
     /// | `bounds` | a value against two bounds, such as a range check, over one row or many |
-    /// | `nested` | at the end calls of floats that no chain takes, in one loop |
+    /// | `nested` | at the end calls of floats, or a condition of them, that no chain takes, in one loop |
     /// | `condition` | at the end two comparisons and what joins them, in one loop |
     /// | `step` | one chain with numbers among its arguments, or one choice, over one tile |
     /// | `sum` | a gradient over one tile that is added up, as one sum of a chain or of choices |

@@ -187,7 +187,8 @@ fn conditions_of_two_comparisons() {
             }
         }
     }
-    assert!(conditions > 250, "{conditions} of 1250 are conditions");
+    // Those of more calls are nested.
+    assert!(conditions > 200, "{conditions} of 1250 are conditions");
 }
 
 /// Clips, range checks and choices of every dtype, in every order and either way round, whose bounds are

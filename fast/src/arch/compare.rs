@@ -326,3 +326,87 @@ pub(super) unsafe fn select_avx512_f32(condition: *const bool, then: __m512, oth
         _mm512_mask_blend_ps(_mm_test_epi8_mask(bytes, bytes), other, then)
     }
 }
+
+/// Stores whether each element is not 0.
+///
+/// # Safety
+/// The machine has SSE2, and `to` points to two writable values.
+#[inline(always)]
+pub(super) unsafe fn store_conditions_sse2_f64(a: __m128d, to: *mut bool) {
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        let bits = _mm_movemask_pd(_mm_cmpneq_pd(a, _mm_setzero_pd()));
+        to.write(bits & 1 != 0);
+        to.add(1).write(bits & 2 != 0);
+    }
+}
+
+/// # Safety
+/// As for [`store_conditions_sse2_f64`], with four values.
+#[inline(always)]
+pub(super) unsafe fn store_conditions_sse2_f32(a: __m128, to: *mut bool) {
+    // SAFETY: guaranteed by the caller.
+    unsafe { store_four(_mm_castps_si128(_mm_cmpneq_ps(a, _mm_setzero_ps())), to) }
+}
+
+/// Stores whether each of four elements of 32 bits is -1 and not 0.
+///
+/// # Safety
+/// As for [`store_conditions_sse2_f64`], with four values.
+#[inline(always)]
+unsafe fn store_four(mask: __m128i, to: *mut bool) {
+    // SAFETY: guaranteed by the caller. Each byte is 0 or 1.
+    unsafe {
+        let bytes = _mm_packs_epi16(_mm_packs_epi32(mask, mask), mask);
+        let bytes = _mm_cvtsi128_si32(_mm_and_si128(bytes, _mm_set1_epi8(1)));
+        to.cast::<i32>().write_unaligned(bytes);
+    }
+}
+
+/// # Safety
+/// As for [`store_conditions_sse2_f64`], with AVX2 and four values.
+#[inline(always)]
+pub(super) unsafe fn store_conditions_avx2_f64(a: __m256d, to: *mut bool) {
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        let mask = _mm256_castpd_ps(_mm256_cmp_pd::<_CMP_NEQ_UQ>(a, _mm256_setzero_pd()));
+        let (low, high) = (_mm256_castps256_ps128(mask), _mm256_extractf128_ps::<1>(mask));
+        // The lower half of each element.
+        store_four(_mm_castps_si128(_mm_shuffle_ps::<0b10_00_10_00>(low, high)), to);
+    }
+}
+
+/// # Safety
+/// As for [`store_conditions_sse2_f64`], with AVX2 and eight values.
+#[inline(always)]
+pub(super) unsafe fn store_conditions_avx2_f32(a: __m256, to: *mut bool) {
+    // SAFETY: guaranteed by the caller. Each byte is 0 or 1.
+    unsafe {
+        let mask = _mm256_castps_si256(_mm256_cmp_ps::<_CMP_NEQ_UQ>(a, _mm256_setzero_ps()));
+        let (low, high) = (_mm256_castsi256_si128(mask), _mm256_extracti128_si256::<1>(mask));
+        let bytes = _mm_packs_epi16(_mm_packs_epi32(low, high), low);
+        _mm_storel_epi64(to.cast(), _mm_and_si128(bytes, _mm_set1_epi8(1)));
+    }
+}
+
+/// # Safety
+/// As for [`store_conditions_sse2_f64`], with AVX-512 (BW, VL) and eight values.
+#[inline(always)]
+pub(super) unsafe fn store_conditions_avx512_f64(a: __m512d, to: *mut bool) {
+    // SAFETY: guaranteed by the caller. Each byte is 0 or 1.
+    unsafe {
+        let mask = _mm512_cmp_pd_mask::<_CMP_NEQ_UQ>(a, _mm512_setzero_pd());
+        _mm_storel_epi64(to.cast(), _mm_maskz_set1_epi8(u16::from(mask), 1));
+    }
+}
+
+/// # Safety
+/// As for [`store_conditions_sse2_f64`], with AVX-512 (BW, VL) and sixteen values.
+#[inline(always)]
+pub(super) unsafe fn store_conditions_avx512_f32(a: __m512, to: *mut bool) {
+    // SAFETY: guaranteed by the caller. Each byte is 0 or 1.
+    unsafe {
+        let mask = _mm512_cmp_ps_mask::<_CMP_NEQ_UQ>(a, _mm512_setzero_ps());
+        _mm_storeu_si128(to.cast(), _mm_maskz_set1_epi8(mask, 1));
+    }
+}

@@ -3,7 +3,7 @@
 use super::chain::{self, ARITHMETIC, ChainWithFunctions, How, LANES, Link, SUMS};
 use super::choice::Argument;
 use super::expand::{self, Pairing, Repeat};
-use super::nested::{self, NestedProgram};
+use super::nested::{self, NestedProgram, NestedResult};
 #[cfg(target_arch = "x86_64")]
 use super::simd::{Avx2, Avx512};
 use super::simd::{Portable, Simd};
@@ -39,7 +39,7 @@ pub(super) unsafe trait LevelVector: Vector {
         program: &NestedProgram,
         arguments: (&[Argument<'_, Self::Element>], &[Argument<'_, bool>]),
         rows: usize,
-        out: &mut [Self::Element],
+        out: NestedResult<'_, Self::Element>,
     );
 
     /// [`sum::of_values`], for a chain.
@@ -140,7 +140,7 @@ macro_rules! level_vector {
                 program: &NestedProgram,
         arguments: (&[Argument<'_, Self::Element>], &[Argument<'_, bool>]),
                 rows: usize,
-                out: &mut [Self::Element],
+                out: NestedResult<'_, Self::Element>,
             ) {
                 // SAFETY: as in `chain`, for the instructions.
                 unsafe { nested::run::<Self, { $group / 2 }>(program, arguments, rows, out) }

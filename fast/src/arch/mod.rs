@@ -94,7 +94,7 @@ pub(crate) use condition::{Arguments, Condition, Order};
 pub(crate) use expand::{MAX_REPEAT, Pairing, Repeat};
 pub(crate) use grid::GridOperand;
 pub(crate) use group::counted;
-pub(crate) use nested::{NestedOp, NestedProgram, Reads, SLOTS};
+pub(crate) use nested::{NestedOp, NestedProgram, NestedResult, Reads, SLOTS};
 pub(crate) use permuted::Permutations;
 pub(crate) use processor::is_intel;
 pub(crate) use rows::Rows;
@@ -177,7 +177,7 @@ kernels! {
         program: &NestedProgram,
         arguments: (&[Argument<'_, T>], &[Argument<'_, bool>]),
         rows: usize,
-        out: &mut [T]
+        out: NestedResult<'_, T>
     );
     /// Converts the bits of halves to f32, element by element.
     Widen<>(from: &[u16], to: &mut [f32]);

@@ -305,7 +305,34 @@ const fn code(op: NestedOp, kind: Kind) -> u8 {
 
 const _: () = assert!((NestedOp::Sqrt as usize + 1) * KINDS as usize <= 1 << u8::BITS);
 
-/// A nested expression over the rows of `out`, in groups of `GROUP` vectors.
+/// The result of a nested expression.
+#[derive(Debug)]
+pub(crate) enum NestedResult<'a, T> {
+    Numbers(&'a mut [T]),
+    /// Whether what the expression comes to, a condition, holds.
+    Conditions(&'a mut [bool]),
+}
+
+impl<T> NestedResult<'_, T> {
+    fn len(&self) -> usize {
+        match self {
+            NestedResult::Numbers(out) => out.len(),
+            NestedResult::Conditions(out) => out.len(),
+        }
+    }
+
+    /// The address of an element of the result.
+    fn at(&mut self, element: usize) -> *mut u8 {
+        match self {
+            NestedResult::Numbers(out) => out.as_mut_ptr().wrapping_add(element).cast(),
+            NestedResult::Conditions(out) => out.as_mut_ptr().wrapping_add(element).cast(),
+        }
+    }
+}
+
+/// A nested expression over the rows of `out`, in groups of `GROUP` vectors. The last group ends with the
+/// row. A row that is shorter than a group is computed from copies of the arguments, after which there are
+/// zeros.
 ///
 /// # Safety
 /// The machine has the instructions of `V`.
@@ -314,14 +341,15 @@ pub(super) unsafe fn run<V: Vector, const GROUP: usize>(
     program: &NestedProgram,
     (values, bools): (&[Argument<'_, V::Element>], &[Argument<'_, bool>]),
     rows: usize,
-    out: &mut [V::Element],
+    mut out: NestedResult<'_, V::Element>,
 ) {
     const { assert!(GROUP <= LARGEST_GROUP && GROUP > 1) };
-    if out.is_empty() {
+    let count = out.len();
+    if count == 0 {
         return;
     }
-    let width = if rows == 1 { out.len() } else { out.len().checked_div(rows).unwrap_or(0) };
-    assert!(rows * width == out.len(), "the output of a nested expression is not made of whole rows");
+    let width = if rows == 1 { count } else { count.checked_div(rows).unwrap_or(0) };
+    assert!(rows * width == count, "the output of a nested expression is not made of whole rows");
     let are_enough = values.len() == program.are_one.len()
         && bools.len() == program.bools
         && std::iter::zip(values, &program.are_one).all(|(argument, is_one)| {
@@ -331,23 +359,69 @@ pub(super) unsafe fn run<V: Vector, const GROUP: usize>(
     assert!(are_enough, "an argument of a nested expression is shorter than its output, or of another kind");
     let mut slots = [MaybeUninit::<[V; LARGEST_GROUP]>::uninit(); SLOTS];
     let mut bound = [MaybeUninit::<Bound<V::Element>>::uninit(); INSTRUCTIONS];
-    let slots = slots.as_mut_ptr().cast::<V>();
+    let mut copies = [MaybeUninit::<[V; LARGEST_GROUP]>::uninit(); ARGUMENTS];
+    let size = GROUP * V::WIDTH;
+    let (last, is_short) = (width.saturating_sub(size), width < size);
     // SAFETY: the caller guarantees the instructions of `V`. By the assertions, each argument has the values
-    // of all rows, and the program is sound.
+    // of all rows, and the program is sound. It has at most as many arguments as there are copies, and a
+    // short row has at most as many elements as a copy. Groups of other rows end with them or before.
     unsafe {
-        if width < GROUP * V::WIDTH {
-            return short_rows::<V, GROUP>(program, (values, bools), (rows, width), (&mut bound, slots), out);
+        let copies = copies.as_mut_ptr().cast::<V>();
+        let copy = |place: usize| copies.wrapping_add(place * LARGEST_GROUP).cast::<V::Element>();
+        let mut result = [V::splat(V::Element::default()); GROUP];
+        if is_short {
+            (0..values.len() + bools.len()).for_each(|place| copy(place).cast::<[V; GROUP]>().write(result));
         }
-        let bound = program.bind::<V>(&mut bound, slots, |kind, place| match kind {
+        let bound = program.bind::<V>(&mut bound, slots.as_mut_ptr().cast(), |kind, place| match kind {
+            Kind::Bools if is_short => (copy(values.len() + place), 0),
+            _ if is_short => (copy(place), 0),
             Kind::Bools => (bools[place].values.as_ptr().cast_mut().cast(), bools[place].step),
             _ => {
                 let Argument { values, step, .. } = values[place];
                 (values.as_ptr().cast_mut(), step.wrapping_mul(size_of::<V::Element>()))
             }
         });
-        for out in out.chunks_exact_mut(width) {
-            row::<V, GROUP>(bound, out);
-            bound.iter_mut().for_each(Bound::advance);
+        for row in 0..rows {
+            if is_short {
+                for (place, argument) in values.iter().enumerate() {
+                    if program.are_one[place].is_some() {
+                        let from = argument.values.as_ptr().add(row * argument.step);
+                        from.copy_to_nonoverlapping(copy(place), if argument.scalar { 1 } else { width });
+                    }
+                }
+                for (place, argument) in bools.iter().enumerate() {
+                    let from = argument.values.as_ptr().add(row * argument.step);
+                    from.copy_to_nonoverlapping(copy(values.len() + place).cast(), width);
+                }
+            }
+            let mut at = 0;
+            loop {
+                let a = group::<V, GROUP>(bound, at);
+                let place = out.at(row * width + at);
+                let to = if is_short { result.as_mut_ptr().cast() } else { place };
+                match out {
+                    NestedResult::Numbers(_) => counted!(k in GROUP => {
+                        a[k].store(to.cast::<V::Element>().add(k * V::WIDTH));
+                    }),
+                    NestedResult::Conditions(_) => counted!(k in GROUP => {
+                        a[k].store_conditions(to.cast::<bool>().add(k * V::WIDTH));
+                    }),
+                }
+                if is_short {
+                    let bytes = match out {
+                        NestedResult::Numbers(_) => width * size_of::<V::Element>(),
+                        NestedResult::Conditions(_) => width,
+                    };
+                    place.copy_from_nonoverlapping(to, bytes);
+                }
+                if at == last {
+                    break;
+                }
+                at = last.min(at + size);
+            }
+            if !is_short {
+                bound.iter_mut().for_each(Bound::advance);
+            }
         }
     }
 }
@@ -394,76 +468,6 @@ impl<T> Bound<T> {
     #[inline(always)]
     fn advance(&mut self) {
         self.from = self.from.wrapping_byte_add(self.step);
-    }
-}
-
-/// The instructions over one row.
-///
-/// # Safety
-/// The machine has the instructions of `V`. Each argument that goes along with a row has as many elements as
-/// `out`, at least those of a group, and the others have one. Slots have [`LARGEST_GROUP`] vectors and are
-/// written before they are read, and `w` is read before it is used.
-#[inline(always)]
-unsafe fn row<V: Vector, const GROUP: usize>(instructions: &[Bound<V::Element>], out: &mut [V::Element]) {
-    let last = out.len() - GROUP * V::WIDTH;
-    let mut at = 0;
-    loop {
-        // SAFETY: guaranteed by the caller. Groups end with the row or before.
-        unsafe { group::<V, GROUP>(instructions, at, out[at..].as_mut_ptr()) };
-        if at == last {
-            return;
-        }
-        // The last group ends with the row.
-        at = last.min(at + GROUP * V::WIDTH);
-    }
-}
-
-/// The instructions over rows that are shorter than a group. Each is computed as a group, from copies of
-/// the arguments, after which there are zeros.
-///
-/// # Safety
-/// The machine has the instructions of `V`. Each argument has what `rows` rows of `width` elements need.
-/// There are at most [`ARGUMENTS`].
-#[inline(always)]
-unsafe fn short_rows<V: Vector, const GROUP: usize>(
-    program: &NestedProgram,
-    (values, bools): (&[Argument<'_, V::Element>], &[Argument<'_, bool>]),
-    (rows, width): (usize, usize),
-    (bound, slots): (&mut [MaybeUninit<Bound<V::Element>>; INSTRUCTIONS], *mut V),
-    out: &mut [V::Element],
-) {
-    let mut copies = [MaybeUninit::<[V; LARGEST_GROUP]>::uninit(); ARGUMENTS];
-    let copies = copies.as_mut_ptr().cast::<V>();
-    let copy = |place: usize| copies.wrapping_add(place * LARGEST_GROUP);
-    // SAFETY: guaranteed by the caller. A copy has room for the elements of a group, which are more than
-    // those of a row.
-    unsafe {
-        let zeros = [V::splat(V::Element::default()); GROUP];
-        for place in 0..values.len() + bools.len() {
-            copy(place).cast::<[V; GROUP]>().write(zeros);
-        }
-        let bound = program.bind::<V>(bound, slots, |kind, place| match kind {
-            Kind::Bools => (copy(values.len() + place).cast(), 0),
-            _ => (copy(place).cast(), 0),
-        });
-        let mut results = zeros;
-        for row in 0..rows {
-            for (place, argument) in values.iter().enumerate() {
-                if program.are_one[place].is_none() {
-                    continue;
-                }
-                let count = if argument.scalar { 1 } else { width };
-                let from = argument.values.as_ptr().add(row * argument.step);
-                from.copy_to_nonoverlapping(copy(place).cast(), count);
-            }
-            for (place, argument) in bools.iter().enumerate() {
-                let from = argument.values.as_ptr().add(row * argument.step);
-                from.copy_to_nonoverlapping(copy(values.len() + place).cast(), width);
-            }
-            group::<V, GROUP>(bound, 0, (&raw mut results).cast());
-            let out = &mut out[row * width..][..width];
-            (&raw const results).cast::<V::Element>().copy_to_nonoverlapping(out.as_mut_ptr(), width);
-        }
     }
 }
 
@@ -539,16 +543,14 @@ macro_rules! execute {
     };
 }
 
-/// `U` vectors of a row, from element `at` on, which are stored at `to`.
+/// What `U` vectors of a row come to, from element `at` on.
 ///
 /// # Safety
-/// As for [`row`], for `U * V::WIDTH` elements from `at` on. `to` points to as many writable elements.
+/// The machine has the instructions of `V`. Each argument that goes along with a row has `U * V::WIDTH`
+/// elements from `at` on, and the others have one. Slots have [`LARGEST_GROUP`] vectors and are written
+/// before they are read, and `w` is read before it is used.
 #[inline(always)]
-unsafe fn group<V: Vector, const U: usize>(
-    instructions: &[Bound<V::Element>],
-    at: usize,
-    to: *mut V::Element,
-) {
+unsafe fn group<V: Vector, const U: usize>(instructions: &[Bound<V::Element>], at: usize) -> [V; U] {
     // SAFETY: guaranteed by the caller.
     unsafe {
         let zero = V::splat(V::Element::default());
@@ -654,9 +656,7 @@ unsafe fn group<V: Vector, const U: usize>(
                 _ => {},
             }
         }
-        counted!(k in U => {
-            a[k].store(to.add(k * V::WIDTH));
-        });
+        a
     }
 }
 

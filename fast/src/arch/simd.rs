@@ -18,7 +18,7 @@ use super::halves::{self, HalfVector, VectorOp};
 use super::integers::Lanes;
 use super::integers::LevelIntegers;
 use super::level_vector::LevelVector;
-use super::nested::NestedProgram;
+use super::nested::{NestedProgram, NestedResult};
 use super::ops::{Op1, Op2};
 #[cfg(target_arch = "x86_64")]
 use super::permuted;
@@ -156,7 +156,7 @@ pub(super) trait Simd: Sized {
         program: &NestedProgram,
         arguments: (&[Argument<'_, V::Element>], &[Argument<'_, bool>]),
         rows: usize,
-        out: &mut [V::Element],
+        out: NestedResult<'_, V::Element>,
     );
     unsafe fn grid<V: LevelVector<Level = Self>>(
         pairing: Pairing,
@@ -415,7 +415,7 @@ macro_rules! entry_points {
             program: &NestedProgram,
         arguments: (&[Argument<'_, V::Element>], &[Argument<'_, bool>]),
             rows: usize,
-            out: &mut [V::Element],
+            out: NestedResult<'_, V::Element>,
         ) {
             // SAFETY: as in `chain`.
             unsafe { V::nested(program, arguments, rows, out) }

@@ -69,6 +69,11 @@ pub(crate) trait Vector: Copy {
     /// # Safety
     /// `condition` points to `WIDTH` values.
     unsafe fn select(condition: *const bool, then: Self, other: Self) -> Self;
+    /// Stores whether each element is not 0.
+    ///
+    /// # Safety
+    /// `to` points to `WIDTH` writable values.
+    unsafe fn store_conditions(self, to: *mut bool);
     /// The sum of all elements: the upper half is added to the lower half until one is left.
     fn sum_of_lanes(self) -> Self::Element;
     /// Whether any element is greater than its element of `limit`.
@@ -232,6 +237,11 @@ macro_rules! scalar {
             unsafe fn select(condition: *const bool, then: $type, other: $type) -> $type {
                 // SAFETY: the caller guarantees one value.
                 if unsafe { *condition } { then } else { other }
+            }
+            #[inline(always)]
+            unsafe fn store_conditions(self, to: *mut bool) {
+                // SAFETY: the caller guarantees one value.
+                unsafe { to.write(self != 0.0) }
             }
             #[inline(always)]
             fn sum_of_lanes(self) -> $type {

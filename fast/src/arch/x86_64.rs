@@ -41,6 +41,7 @@ macro_rules! vector {
             choose_at_least: $choose_at_least:ident,
             choose: $choose:ident,
             select: $select:ident,
+            store_conditions: $store_conditions:ident,
             any_above: $any_above:ident,
             any_outside: $any_outside:ident,
             look_up: $look_up:ident,
@@ -164,6 +165,11 @@ macro_rules! vector {
                 unsafe { $select(condition, then, other) }
             }
             #[inline(always)]
+            unsafe fn store_conditions(self, to: *mut bool) {
+                // SAFETY: the caller guarantees the values.
+                unsafe { $store_conditions(self, to) }
+            }
+            #[inline(always)]
             fn sum_of_lanes(self) -> $element {
                 $sum_of_lanes(self)
             }
@@ -269,6 +275,7 @@ vector! {
         choose_at_least: choose_at_least_sse2_f64,
         choose: choose_sse2_f64,
         select: select_sse2_f64,
+        store_conditions: store_conditions_sse2_f64,
         any_above: any_above_sse2_f64,
         any_outside: any_outside_sse2_f64,
         look_up: look_up_sse2_f64,
@@ -313,6 +320,7 @@ vector! {
         choose_at_least: choose_at_least_sse2_f32,
         choose: choose_sse2_f32,
         select: select_sse2_f32,
+        store_conditions: store_conditions_sse2_f32,
         any_above: any_above_sse2_f32,
         any_outside: any_outside_sse2_f32,
         look_up: look_up_sse2_f32,
@@ -358,6 +366,7 @@ vector! {
         choose_at_least: choose_at_least_avx2_f64,
         choose: choose_avx2_f64,
         select: select_avx2_f64,
+        store_conditions: store_conditions_avx2_f64,
         any_above: any_above_avx2_f64,
         any_outside: any_outside_avx2_f64,
         look_up: look_up_avx2_f64,
@@ -403,6 +412,7 @@ vector! {
         choose_at_least: choose_at_least_avx2_f32,
         choose: choose_avx2_f32,
         select: select_avx2_f32,
+        store_conditions: store_conditions_avx2_f32,
         any_above: any_above_avx2_f32,
         any_outside: any_outside_avx2_f32,
         look_up: look_up_avx2_f32,
@@ -448,6 +458,7 @@ vector! {
         choose_at_least: choose_at_least_avx512_f64,
         choose: choose_avx512_f64,
         select: select_avx512_f64,
+        store_conditions: store_conditions_avx512_f64,
         any_above: any_above_avx512_f64,
         any_outside: any_outside_avx512_f64,
         look_up: look_up_avx512_f64,
@@ -493,6 +504,7 @@ vector! {
         choose_at_least: choose_at_least_avx512_f32,
         choose: choose_avx512_f32,
         select: select_avx512_f32,
+        store_conditions: store_conditions_avx512_f32,
         any_above: any_above_avx512_f32,
         any_outside: any_outside_avx512_f32,
         look_up: look_up_avx512_f32,

@@ -17,6 +17,16 @@ pub(super) struct Bounded {
     pub(super) arguments: [u32; 3],
 }
 
+impl Bounded {
+    /// The number of calls.
+    pub(super) fn calls(&self) -> usize {
+        match self.bounds {
+            Bounds::Clip { .. } | Bounds::Keep { .. } => 2,
+            Bounds::Check { .. } => 3,
+        }
+    }
+}
+
 /// The value and the bounds that a call is of, if it is such a call.
 pub(super) fn bounded(graph: &Graph, facts: &[Facts], readers: &[u32], end: u32) -> Option<Bounded> {
     let is_one = |at: u32| facts[at as usize].scalar;

@@ -123,11 +123,12 @@ pub(super) fn find(
             None if !facts.is_empty() => condition(graph, &facts, readers, at),
             None | Some(_) => None,
         };
-        // Other things that are computed together are none of floats.
-        let together = match (&chain, &choice) {
-            (Some(chain), _) => chain.ops.len(),
-            (None, Some(choice)) => choice.calls(),
-            (None, None) => 1,
+        let together = match (&chain, &choice, &bounded, &condition) {
+            (Some(chain), _, _, _) => chain.ops.len(),
+            (None, Some(choice), _, _) => choice.calls(),
+            (None, None, Some(bounded), _) => bounded.calls(),
+            (None, None, None, Some(condition)) => condition.calls(),
+            (None, None, None, None) => 1,
         };
         let nested = if nests && calls > together && !facts.is_empty() {
             nested(graph, &facts, readers, at, together)

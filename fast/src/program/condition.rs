@@ -17,6 +17,13 @@ pub(super) struct Conditional {
     pub(super) arguments: SmallVec<[u32; 5]>,
 }
 
+impl Conditional {
+    /// The number of calls.
+    pub(super) fn calls(&self) -> usize {
+        3 + usize::from(self.condition.made.is_some())
+    }
+}
+
 /// The condition that a call is, if it is one.
 pub(super) fn condition(graph: &Graph, facts: &[Facts], readers: &[u32], end: u32) -> Option<Conditional> {
     let (function, [first, second, _]) = graph.call(end)?;

@@ -19,4 +19,4 @@ pub(crate) use chain::{chain_op, swapped};
 pub(crate) use graph::{Graph, Slope, ValueKind, is_comparison};
 pub(crate) use rows::shortest_row;
 pub(crate) use schedule::{Goal, Root, kernel, schedule};
-pub(crate) use steps::{Half, NestedStep, Onto, Program, Source, Step, Target, Work};
+pub(crate) use steps::{Half, Onto, Program, Source, Step, Target, Work};

@@ -14,6 +14,8 @@ use smallvec::SmallVec;
 pub(super) struct Nested {
     /// The value that it computes.
     pub(super) end: u32,
+    /// The dtype of the numbers that it reads. The value may also be a condition.
+    pub(super) dtype: DType,
     pub(super) program: NestedProgram,
     /// The values that it reads: first numbers, then bools.
     pub(super) arguments: SmallVec<[u32; VALUES]>,
@@ -31,17 +33,18 @@ pub(super) fn nested(
     end: u32,
     more_than: usize,
 ) -> Option<Nested> {
-    if !matches!(graph.dtype(end), DType::F64 | DType::F32) {
+    let dtype = dtype_of_numbers(graph, end)?;
+    if !matches!(dtype, DType::F64 | DType::F32) {
         return None;
     }
     // What some calls cannot read is not computed with them, so they are left out, too.
     let mut left_out: SmallVec<[u32; 4]> = SmallVec::new();
     let calls = loop {
-        let calls = calls(graph, facts, (readers, &left_out), end);
+        let calls = calls((graph, dtype), facts, (readers, &left_out), end);
         if !(more_than + 1..=CALLS).contains(&calls.len()) {
             return None;
         }
-        match calls.iter().find(|&&at| !are_readable(graph, facts, &calls, at)) {
+        match calls.iter().find(|&&at| !are_readable((graph, dtype), facts, &calls, at)) {
             Some(&at) => left_out.push(at),
             None => break calls,
         }
@@ -63,18 +66,30 @@ pub(super) fn nested(
     let program = NestedProgram::new(&instructions, (numbers.len(), bools.len()))?;
     let mut arguments = numbers.clone();
     arguments.extend_from_slice(&bools);
-    Some(Nested { end, program, arguments, numbers: numbers.len() })
+    Some(Nested { end, dtype, program, arguments, numbers: numbers.len() })
+}
+
+/// The dtype of the numbers that a value is made of, if it is one or a condition.
+fn dtype_of_numbers(graph: &Graph, mut value: u32) -> Option<DType> {
+    while graph.dtype(value) == DType::Bool {
+        let (function, [a, _, _]) = graph.call(value)?;
+        match kind(function)? {
+            Kind::Compares { .. } | Kind::Joins { .. } | Kind::Opposite => value = a,
+            Kind::Number { .. } | Kind::Chooses => return None,
+        }
+    }
+    Some(graph.dtype(value))
 }
 
 /// The calls that `end` is made of and nobody else reads, from `end` down, but for those that are left out.
 /// If there are too many, not all of them.
 fn calls(
-    graph: &Graph,
+    (graph, dtype): (&Graph, DType),
     facts: &[Facts],
     (readers, left_out): (&[u32], &[u32]),
     end: u32,
 ) -> SmallVec<[u32; VALUES]> {
-    let (whole, dtype) = (facts[end as usize], graph.dtype(end));
+    let whole = facts[end as usize];
     let is_inside = |at: u32| {
         let fact = facts[at as usize];
         !fact.scalar
@@ -103,9 +118,8 @@ fn calls(
 
 /// Whether a call can read its arguments: numbers of the expression's dtype, and conditions among the calls
 /// or, to choose by, in memory.
-fn are_readable(graph: &Graph, facts: &[Facts], calls: &[u32], at: u32) -> bool {
+fn are_readable((graph, dtype): (&Graph, DType), facts: &[Facts], calls: &[u32], at: u32) -> bool {
     let Some((function, [a, b, c])) = graph.call(at) else { return false };
-    let dtype = graph.dtype(calls[0]);
     let is_number = |value: u32| graph.dtype(value) == dtype;
     let is_made = |value: u32| calls.contains(&value);
     match kind(function) {

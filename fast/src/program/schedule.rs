@@ -616,7 +616,7 @@ impl Scheduler<'_> {
     ) -> Result<Placed, NoKernel> {
         let no_kernel = NoKernel { operation: "nested", dtype };
         let bank = bank_of(dtype);
-        let float = FloatBank::of(bank).ok_or(no_kernel)?;
+        let float = FloatBank::of(bank_of(nested.dtype)).ok_or(no_kernel)?;
         let mut sources: SmallVec<[Source; VALUES]> = SmallVec::new();
         let mut varies = 0;
         for &argument in &nested.arguments {
@@ -628,8 +628,9 @@ impl Scheduler<'_> {
         let (target, source) = self.target_of_vectors(bank, root, stationary);
         let which = u32::try_from(self.program.nested.len()).unwrap_or(u32::MAX);
         let (values, bools) = sources.split_at(nested.numbers);
-        let program = nested.program.clone();
-        self.program.nested.push(NestedStep { program, values: values.into(), bools: bools.into() });
+        let (program, is_condition) = (nested.program.clone(), dtype != nested.dtype);
+        let (values, bools) = (values.into(), bools.into());
+        self.program.nested.push(NestedStep { program, is_condition, values, bools });
         self.push(Work::Nested { bank: float, which }, target, varies, stationary);
         Ok(Placed { source, varies, bank })
     }

@@ -186,6 +186,8 @@ pub(crate) struct Step {
 #[derive(Clone, Debug)]
 pub(crate) struct NestedStep {
     pub(crate) program: NestedProgram,
+    /// Whether it is a condition, of the numbers that it reads.
+    pub(crate) is_condition: bool,
     pub(crate) values: SmallVec<[Source; OPERANDS]>,
     pub(crate) bools: SmallVec<[Source; 1]>,
 }

@@ -58,7 +58,7 @@ fn condition(random: &mut Random, levels: usize) -> Expression {
 #[test]
 fn nested_expressions() {
     let (mut random, mut nested, mut all) = (Random(51), 0, 0);
-    for round in 0..300 {
+    for round in 0..200 {
         let expression = number(&mut random, 2 + round % 3);
         let dtype = [DType::F64, DType::F32][round % 2];
         for shapes in [
@@ -73,7 +73,28 @@ fn nested_expressions() {
             all += 1;
         }
     }
-    assert!(nested > 400, "{nested} of {all} are nested");
+    assert!(nested > 260, "{nested} of {all} are nested");
+}
+
+/// Random conditions over the same.
+#[test]
+fn nested_conditions() {
+    let (mut random, mut nested, mut all) = (Random(54), 0, 0);
+    for round in 0..100 {
+        let expression = condition(&mut random, 2 + round % 2);
+        let dtype = [DType::F64, DType::F32][round % 2];
+        for shapes in [
+            [&[150][..]; 4],
+            [&[3000], &[1], &[3000], &[3000]],
+            [&[5, 33], &[33], &[5, 1], &[5, 33]],
+            [&[3], &[1], &[3], &[3]],
+        ] {
+            let way = check(&request_of(&mut random, &[dtype; 3], &shapes, expression.clone()));
+            nested += usize::from(way == "nested");
+            all += 1;
+        }
+    }
+    assert!(nested > 100, "{nested} of {all} are nested");
 }
 
 /// Expressions that users write, over operands of every kind.
@@ -96,6 +117,14 @@ fn common_nested_expressions() {
         // A comparison that has two readers.
         call(F::Add, select(less(), sum(), x(2)), select(less(), x(2), difference())),
         call(F::Subtract, call(F::Maximum, sum(), x(2)), call(F::Minimum, difference(), x(2))),
+        // Whether two values are close, and conditions of computed values.
+        call(
+            F::LessEqual,
+            one(F::Abs, difference()),
+            call(F::Add, x(2), call(F::Multiply, x(2), one(F::Abs, x(1)))),
+        ),
+        call(F::Less, call(F::Add, product(0, 0), product(1, 1)), x(2)),
+        call(F::LogicalOr, call(F::Greater, sum(), x(2)), call(F::Less, difference(), x(2))),
     ];
     let mut random = Random(52);
     for expression in expressions {

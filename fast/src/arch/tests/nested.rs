@@ -1,7 +1,7 @@
 //! Nested expressions: random programs, of which each element is computed with plain arithmetic, too.
 
 use super::*;
-use crate::arch::nested::{NestedOp, NestedProgram, Reads, SLOTS};
+use crate::arch::nested::{NestedOp, NestedProgram, NestedResult, Reads, SLOTS};
 use NestedOp as Op;
 
 const OPS: [NestedOp; 41] = [
@@ -195,8 +195,11 @@ macro_rules! of_type {
                     });
                 }
                 let bools = [Argument { values: &flags[..], step: width + 1, scalar: false }];
-                let mut out = vec![7.0; rows * width];
-                table.$kernels.nested.run(&program, (&values, &bools), rows, &mut out);
+                let (mut out, mut conditions) = (vec![7.0; rows * width], vec![false; rows * width]);
+                let results = [NestedResult::Numbers(&mut out), NestedResult::Conditions(&mut conditions)];
+                for result in results {
+                    table.$kernels.nested.run(&program, (&values, &bools), rows, result);
+                }
                 for (at, &found) in out.iter().enumerate() {
                     let (row, column) = (at / width, at % width);
                     let (mut a, mut w, mut slots) = (0.0, 0.0, [0.0; SLOTS]);
@@ -225,6 +228,7 @@ macro_rules! of_type {
                     }
                     let same = a.to_bits() == found.to_bits() || a.is_nan() && found.is_nan();
                     assert!(same, "{instructions:?} at {row}, {column} of {rows}x{width}: {found}, not {a}");
+                    assert_eq!(conditions[at], a != 0.0, "{instructions:?} at {row}, {column}");
                 }
             }
         }
@@ -304,7 +308,7 @@ fn arguments_that_are_not_enough() {
         let argument = |count, step, scalar| Argument { values: &numbers[..count], step, scalar };
         let run = |values: &[Argument<'_, f64>], rows| {
             let mut out = [0.0; 12];
-            table.float_f64.nested.run(&program, (values, &[]), rows, &mut out);
+            table.float_f64.nested.run(&program, (values, &[]), rows, NestedResult::Numbers(&mut out));
             out
         };
         let refuses = |values: &[Argument<'_, f64>], rows| {
