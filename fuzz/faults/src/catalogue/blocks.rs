@@ -49,6 +49,13 @@ fn in_the_vector_of_the_row_before(place: &At<'_>) -> i64 {
     axis.strides[place.operand]
 }
 
+/// How far the last sixteen values of a longer column are from those before.
+fn before_the_end_of_a_column(place: &At<'_>) -> i64 {
+    let Some((&row, axis)) = place.index.last().zip(place.nest.axes.iter().rev().nth(1)) else { return 0 };
+    let is_copied = axis.length > 16 && row + 16 >= axis.length;
+    if place.visit.path == Path::Splat && is_copied { axis.strides[place.operand] } else { 0 }
+}
+
 /// How many elements of the result are in whole vectors of eight, and the number of this one, if it comes
 /// after those and the innermost axis has two to four elements.
 fn after_the_last_vector(place: &At<'_>) -> Option<(usize, usize)> {
@@ -230,6 +237,16 @@ pub(super) static FAULTS: &[Fault] = &[
         plant: |d| {
             d.blocks.loads = |_| true;
             d.blocks.at = |place| at(place) - in_the_vector_of_the_row_before(place);
+        },
+    },
+    Fault {
+        id: "blocks/copy-of-the-end-of-a-column",
+        class: Class::Blocks,
+        title: "A column of more than sixteen is read from a copy of its last ones, which begins one too early.",
+        reports: &[],
+        plant: |d| {
+            d.blocks.loads = |_| true;
+            d.blocks.at = |place| at(place) - before_the_end_of_a_column(place);
         },
     },
     Fault {
